@@ -22,7 +22,7 @@ from app.hub.locale import Language
 from app.hub.tenants.branding import PageBranding
 from app.hub.web.visit import current_visit
 from app.kit import randomness
-from app.kit.caching.shared_cache import SharedCache
+from app.kit.caching.lru_cache import SharedCache
 
 _MACROS: Final = "macros/page_frame.html"
 _MAX_FRAGMENTS: Final = 512

@@ -13,7 +13,7 @@ from typing import Any, Final
 from markupsafe import Markup, escape  # noqa: TID251 - what a checked template wrote
 
 from app.contract.themes.layout_templates import CONTRACT, LAYOUTS, MAILS
-from app.kit.caching.shared_cache import SharedCache
+from app.kit.caching.lru_cache import SharedCache
 from app.kit.design import theme_file_names
 from app.kit.observability.throttled_log import ThrottledLog
 from app.kit.templating import language

@@ -11,7 +11,7 @@ from app.contract.tenants import tenant_pages
 from app.contract.tenants.branding import DRAWINGS, LINKS, Line, line_in, own_colours, theme_digest
 from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
 from app.hub.tenants.own_templates import OwnTemplates, own_templates
-from app.kit.caching.shared_cache import SharedCache
+from app.kit.caching.lru_cache import SharedCache
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack

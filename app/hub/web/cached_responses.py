@@ -10,7 +10,7 @@ from wsgiref.types import WSGIEnvironment
 from flask import Response
 from werkzeug.datastructures import Headers
 
-from app.kit.caching.shared_cache import SharedCache
+from app.kit.caching.lru_cache import SharedCache
 from app.kit.web.precompressed import PrecompressedText
 
 GZIP: Final = "gzip"

@@ -13,7 +13,7 @@ import pytest
 from app.hub.tenants import own_templates
 from app.hub.tenants.own_templates import Blocks
 from app.identity.administration.configuration.file.theme import read_folder
-from app.kit.caching.shared_cache import SharedCache
+from app.kit.caching.lru_cache import SharedCache
 from app.kit.templating.compiled import TemplateFailed
 from tests.support.journeys.account_security import signed_in
 from tests.support.oauth.world import World
