@@ -162,6 +162,6 @@ HOLDERS: Final = (
 @pytest.mark.parametrize(
     "selector", [*HOLDERS.split("|"), ".secret > svg", ".menu svg", ".row:has(> svg)", ".tabs :not(svg)"]
 )
-def test_drawing_that_may_say_something_stays(selector: str) -> None:
+def test_drawing_with_a_meaning_stays(selector: str) -> None:
     (sentence,) = sentences(f"{selector} {{ display: none }}")
     assert "none for icons: .tabs svg, .row > svg" in sentence
