@@ -20,7 +20,7 @@ QUERY: Final = {PARAMETER: MAX_TOKEN_LENGTH}
 """What the language links repeat of the address."""
 
 
-WRONG_NUMBER: Final = _l("Wrong number. Enter the one on your other device.")
+WRONG_NUMBER: Final = _l("Wrong number. Check your other device.")
 
 
 def number_field() -> StringField:

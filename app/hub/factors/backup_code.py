@@ -18,7 +18,7 @@ class BackupCodeForm(FactorForm):
 
     backup_code = CodeField(_l("Backup code"), [InputRequired(_l("Enter the code."))])
     error_field = "backup_code"
-    wrong = _l("Wrong code. Each backup code works once.")
+    wrong = _l("Wrong or used code.")
     wrong_errors = (errors.WrongBackupCode, errors.NoBackupCodes)
 
     def to_answer(self, interaction_id: str) -> FactorAnswer:

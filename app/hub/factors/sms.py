@@ -20,7 +20,7 @@ class SmsForm(FactorCodeForm):
     wrong = WRONG_CODE
     wrong_errors = SMS_CODE
     refusals = {
-        errors.MalformedPhone: ("target", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
+        errors.MalformedPhone: ("target", _l("Start with + and the country code.")),
         errors.PhoneRegistered: ("target", _l("You already sign in with this number. Use another one.")),
         errors.NoPhoneRegistered: ("target", _l("Enter your phone number with + and the country code.")),
     }

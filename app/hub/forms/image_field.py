@@ -14,7 +14,7 @@ from app.hub.web.visit import current_visit
 from app.kit.images.image_format import ACCEPTED_TYPES, MAX_UPLOAD_BYTES
 from app.kit.operations.errors import ApiError
 
-TOO_LARGE: Final = _l("This picture is larger than 2 MB. Choose a smaller one.")
+TOO_LARGE: Final = _l("This picture is larger than 2 MB.")
 _TYPE: Final = _l("Choose a PNG, JPEG or WebP picture.")
 IMAGE_MESSAGES: Final[dict[type[ApiError], Any]] = {
     errors.ImageTooLarge: TOO_LARGE,

@@ -98,7 +98,7 @@ _TEXTS: Final = {
 }
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
     errors.FieldsRefused: _l("Doesn’t meet the requirements yet."),
-    errors.WeakPassword: _l("This password is too common. Choose another."),
-    errors.PasswordNotAcceptable: _l("You’ve used this password before. Choose another."),
-    errors.NewPasswordBreached: _l("This password was in a data breach. Choose another."),
+    errors.WeakPassword: _l("Too common. Choose another."),
+    errors.PasswordNotAcceptable: _l("Used before. Choose another."),
+    errors.NewPasswordBreached: _l("Found in a breach. Choose another."),
 }

@@ -40,19 +40,9 @@ class PinForm(ReauthenticationForm):
         if isinstance(refusal, errors.BadParameter):
             rules, digits = current_visit().tenant.pin, sum(item.isdigit() for item in self.pin.data or "")
             is_long_enough = rules.min_length <= digits <= rules.max_length
-            self.add_error("pin", _easy_pin(rules) if is_long_enough else _pin_length(rules))
+            self.add_error("pin", _l("Too easy to guess.") if is_long_enough else _pin_length(rules))
             return True
         return super().add_refusal(refusal)
-
-
-def _easy_pin(rules: Pins) -> Any:
-    if rules.min_length == rules.max_length:
-        return _l("Too easy to guess. Use %(num)s digits, nothing like 1111 or 1234.", num=rules.min_length)
-    return _l(
-        "Too easy to guess. Use %(least)s to %(most)s digits, nothing like 1111 or 1234.",
-        least=rules.min_length,
-        most=rules.max_length,
-    )
 
 
 def _pin_length(rules: Pins) -> Any:

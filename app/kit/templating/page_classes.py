@@ -61,7 +61,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "control": "An input.",
     "digits": "An input for a code of six digits, or for the two-digit number of another device. `--code-place` places them.",
     "secret": "The input of a password, with the button that shows it.",
-    "note": "The line of a field’s hint or error.",
+    "note": "The line of a field’s hint; of its error too, where a theme’s template places it.",
     "hint": "A hint.",
     "problem": "The error of a field.",
     "beside": "What belongs to a field, such as “Forgot password?”.",

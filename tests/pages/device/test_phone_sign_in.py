@@ -137,7 +137,7 @@ def test_number_is_required_at_its_field(desktop: Visitor, phone: Visitor) -> No
     page = shown(desktop)
     question = phone.open(path_on(page))
     empty = question.press("Approve", number="")
-    assert (empty.status, "Enter the number shown on the other device." in empty.text) == (422, True)
+    assert (empty.status, "Enter the number on the other device." in empty.text) == (422, True)
     refused = question.press("Approve", number=wrong(number_on(page)))
     assert (refused.status, "Wrong number." in refused.text) == (403, True)
     assert is_empty_with_focus(refused, "number")

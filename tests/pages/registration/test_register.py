@@ -211,7 +211,7 @@ def test_tenants_form_is_enforced_at_its_fields(
     page = sign_up(new_visitor_at(world_with_form).open("/register"), **sent)
     assert f'id="{field}-problem"' in page.html
     assert page.form("Create account").fields["email"] == EMAIL
-    assert "Password cleared for safety. Enter it again." in page.text, "the page does not repeat it"
+    assert "Cleared for safety. Enter it again." in page.text, "the page does not repeat it"
     assert all_accounts(world_with_form) == []
 
 

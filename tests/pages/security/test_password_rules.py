@@ -20,8 +20,8 @@ NUMBER = "A number"
 SIGN = "A symbol"
 MARKED = "Doesn’t meet the requirements yet."
 PERSON = "Don’t use your name or email."
-COMMON = "This password is too common. Choose another."
-EARLIER = "You’ve used this password before. Choose another."
+COMMON = "Too common. Choose another."
+EARLIER = "Used before. Choose another."
 
 POLICIES: list[tuple[dict[str, Any], list[str], str, list[str], str]] = [
     ({}, [LEAST, NUMBER, SIGN], "short", [LEAST, NUMBER, SIGN], MARKED),

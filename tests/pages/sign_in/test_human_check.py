@@ -15,7 +15,7 @@ from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
 
 ADA, BEN = "ada@example.test", "ben@example.test"
 CHECK = "Continue"
-EXPIRED = "This check has expired. Enter your password again, or reset it"
+EXPIRED = "This check has expired."
 NewLocking = Callable[..., World]
 
 

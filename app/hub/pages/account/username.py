@@ -37,7 +37,7 @@ class UsernameForm(ReauthenticationForm):
         render_kw={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "dir": "auto"},
     )
     refusals = {
-        errors.UsernameTaken: ("username", _l("This username is taken. Choose another one.")),
+        errors.UsernameTaken: ("username", _l("This username is taken.")),
         errors.MalformedUsername: ("username", _l("Use 1 to 32 characters, without spaces.")),
         errors.UsernameFormatRefused: ("username", USERNAME_FORMAT),
         errors.UsernameMissing: ("username", _l("Choose a username.")),

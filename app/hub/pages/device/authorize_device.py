@@ -31,7 +31,7 @@ CONFIRM: Final = "/device/confirm"
 DONE: Final = "/device/done"
 _STATES: Final = ("allowed", "denied", "expired")
 _MAX_CODE: Final = 40
-_WRONG: Final = _l("Wrong or expired code. Check the code on your device, or get a new one there.")
+_WRONG: Final = _l("Wrong or expired code. Check your device.")
 
 
 class UserCodeForm(HubForm):

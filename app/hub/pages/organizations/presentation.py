@@ -143,7 +143,7 @@ def logos(tiles: Iterable[Tile]) -> tuple[str, ...]:
 
 
 NAME_ERRORS: Final[dict[type[ApiError], Any]] = {
-    errors.OrganizationNameTaken: _l("This name is taken. Choose another one."),
-    errors.BadField: _l("Use letters from one alphabet in each word, and no invisible characters."),
+    errors.OrganizationNameTaken: _l("This name is taken."),
+    errors.BadField: _l("Use plain letters of one alphabet."),
 }
 """What the field of an organization's name says."""

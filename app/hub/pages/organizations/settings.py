@@ -84,7 +84,7 @@ class DeletionForm(ReauthenticationForm):
     own_fields = ("name",)
     organization = HiddenField()
     name = StringField(_l("Organization name"), render_kw={"dir": "auto"})
-    refusals = {errors.BadField: ("name", _l("Enter the organization’s name exactly as shown."))}
+    refusals = {errors.BadField: ("name", _l("Type the name exactly as shown."))}
 
     def to_request(self) -> organization_settings_pages.DeleteOwnOrganization:
         return organization_settings_pages.DeleteOwnOrganization(

@@ -34,7 +34,7 @@ class CorrectedAddressForm(HubForm):
         errors.MalformedEmail: ("to", _l("Enter a valid email address.")),
         errors.EmailRefused: ("to", _l("This email can’t be used here. Use another one.")),
         errors.EmailDomainRefused: ("to", _l("This email can’t be used here. Use another one.")),
-        errors.MalformedPhone: ("to", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
+        errors.MalformedPhone: ("to", _l("Start with + and the country code.")),
     }
 
     def to_request(self) -> verification_pages.ChangeAddressRequest:

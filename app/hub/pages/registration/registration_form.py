@@ -27,7 +27,7 @@ _CHECK: Final = _l("That doesn’t look right. Check it and try again.")
 _CHECK_ALL: Final = _l("Check the fields below and try again.")
 _NOT_HERE: Final = _l("This email can’t be used here. Use another one.")
 _ABOUT_NO_FIELD: Final[tuple[type[ApiError], ...]] = (errors.TooManyRequests, *PASSKEY_REFUSALS)
-CLEARED: Final = _l("Password cleared for safety. Enter it again.")
+CLEARED: Final = _l("Cleared for safety. Enter it again.")
 
 
 class RegisterForm(HubForm):
@@ -46,7 +46,7 @@ class RegisterForm(HubForm):
         errors.MalformedUsername: ("username", _l("Use 1 to 32 characters, without spaces.")),
         errors.UsernameFormatRefused: ("username", USERNAME_FORMAT),
         errors.PhoneTaken: ("phone", _l("This number is already in use.")),
-        errors.MalformedPhone: ("phone", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
+        errors.MalformedPhone: ("phone", _l("Start with + and the country code.")),
         errors.PhoneMissing: ("phone", _l("Enter your phone number with + and the country code.")),
         errors.PasswordMissing: ("password", _l("Choose a password.")),
         errors.MalformedDate: ("birth_date", _l("Enter a valid date.")),

@@ -49,7 +49,7 @@ class VerificationLinkState(StrEnum):
     CLOSED = "closed"
 
 
-_WRONG_PASSWORD: Final = _l("Wrong password. Use the one you chose when you signed up.")
+_WRONG_PASSWORD: Final = _l("Wrong password. Use the one from sign-up.")
 
 
 @dataclass(frozen=True)

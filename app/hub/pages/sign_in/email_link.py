@@ -171,8 +171,8 @@ class SignInRequestPage(mailed_link.LinkPage):
         return samples
 
 
-_WRONG: Final = _l("Wrong number. If you don’t see a number on your other device, deny the request.")
-_MISSING: Final = _l("Enter the number shown on the other device.")
+_WRONG: Final = _l("Wrong number. None shown? Deny it.")
+_MISSING: Final = _l("Enter the number on the other device.")
 
 
 @pages.get(LINK)

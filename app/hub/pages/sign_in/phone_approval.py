@@ -27,8 +27,8 @@ from app.hub.web.visit import current_visit
 OPEN: Final = "/sign-in/phone/open"
 PATH: Final = "/sign-in/phone/approve"
 _DECISIONS: Final = ("approved", "denied", "used", "expired")
-_MISSING: Final = _l("Enter the number shown on the other device.")
-_WRONG: Final = _l("Wrong number. Enter the one on your other device, or choose “Deny sign-in”.")
+_MISSING: Final = _l("Enter the number on the other device.")
+_WRONG: Final = _l("Wrong number. Try again, or deny it.")
 
 
 class NumberMatchForm(HubForm):

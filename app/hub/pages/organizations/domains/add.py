@@ -27,9 +27,7 @@ from app.kit.operations.errors import ApiError
 
 ADD: Final = f"{PATH}/add"
 _MAX_DOMAIN_LENGTH: Final = 253
-_REFUSED: Final = _l(
-    "Enter your organization’s own domain. It must receive email and can’t belong to an email provider."
-)
+_REFUSED: Final = _l("Enter a domain that your organization owns and receives email at.")
 _TOO_MANY: Final = Notice(_l("You’ve reached the domain limit"), _l("Remove a domain you no longer use."))
 
 
