@@ -159,8 +159,12 @@ def marker(part: str) -> str:
 
 
 def bare(html: str) -> list[str]:
-    """Return what is left of a page without the elements that arrange the insides of parts, in an order of its own."""
+    """Return what is left of a page without the elements that arrange the insides of parts, in an order of its own.
+
+    The hint stands behind the error that a template places.
+    """
     html = re.sub(r'<i class="own-[a-z]+"></i>|<(span( class="what")?|small)>|</(span|small)>', "", html)
+    html = re.sub(r'<div class="note( note--long)?">|(?<="hint) behind(?=")', "", html)
     return sorted(plain(html))
 
 
