@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
+
+from pydantic import BeforeValidator
 
 _CUTOFF: Final = 0.65
 """Of difflib's ratio: `Workflow` is near WorkflowName, and `NoSuchMember` near no member that only shares some letters."""
@@ -18,3 +20,14 @@ def near_name(name: str, known: Iterable[str]) -> str:
     by_folded = {other.casefold(): other for other in known}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=_CUTOFF)
     return by_folded[found[0]] if found else ""
+
+
+def at_most(number: int) -> BeforeValidator:
+    """Refuse a map of more than so many names before its keys are read: the search for each unknown one takes milliseconds."""
+
+    def refuse_more(values: Any) -> Any:
+        if isinstance(values, dict) and len(values) > number:
+            raise ValueError(f"at most {number} names; found {len(values)}")
+        return values
+
+    return BeforeValidator(refuse_more)

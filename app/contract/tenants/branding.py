@@ -22,12 +22,12 @@ from pydantic import Tag as UnionTag
 
 from app.contract.configuration_model import STORED, ConfigurationModel, OwnPicture, Tag, WebUrl, plain
 from app.contract.themes.layout_templates import CONTRACT
-from app.contract.themes.template_names import TemplateName
+from app.contract.themes.template_names import MAX_TEMPLATES, TemplateName
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
-from app.kit.near_names import near_name
+from app.kit.near_names import at_most, near_name
 from app.kit.operations.wire import is_union_tag, union_tag
 from app.kit.text.tenant_texts import PluralCategory
 from app.kit.web.urls import is_web_url
@@ -146,7 +146,10 @@ Line = Annotated[
 Hex = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
 FileName = Annotated[str, AfterValidator(_file_name), Field(max_length=100)]
 FileDigest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-OwnColors = dict[Annotated[str, AfterValidator(_mode)], dict[Annotated[str, AfterValidator(_color_name)], Hex]]
+OwnColors = dict[
+    Annotated[str, AfterValidator(_mode)],
+    Annotated[dict[Annotated[str, AfterValidator(_color_name)], Hex], at_most(100)],
+]
 LightGround = Annotated[Hex, AfterValidator(_light_ground)]
 DarkGround = Annotated[Hex, AfterValidator(_dark_ground)]
 FontNames = Annotated[str, AfterValidator(_fonts), Field(max_length=200)]
@@ -238,7 +241,7 @@ class Brand(ConfigurationModel):
         max_length=16_384,
         description="Your own [style sheet](theming.md#write-css), after ours. In a theme folder, it is the file `static/css/theme.css`.",
     )
-    templates: dict[TemplateName, str] = Field(
+    templates: Annotated[dict[TemplateName, str], at_most(MAX_TEMPLATES)] = Field(
         default_factory=dict,
         description="Your own [layouts](theming.md#replace-a-layout) of the pages, and your own "
         "[emails](theming.md#theme-the-emails). In a theme folder, each is a file: `templates/layouts/split.html`.",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator
 
 from app.contract.themes.layout_templates import LAYOUTS
 from app.kit.near_names import near_name
+
+MAX_TEMPLATES: Final = 200
+"""More than there are names; a search for what each of many unknown names could mean would take seconds."""
 
 
 def _template_name(name: str) -> str:

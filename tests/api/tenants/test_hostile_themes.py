@@ -33,6 +33,8 @@ OF_FOLDERS = {
 }
 """The sentence of a folder names its files, or a folder has no permission to ask for; the interface has another one."""
 IN_YAML_ALONE = {"value: key twice"}
+LARGE = 50_000
+"""Characters of YAML that libyaml reads, which takes a thirtieth of the time, and refuses the lone surrogates that JSON can have."""
 
 
 @pytest.fixture
@@ -60,15 +62,19 @@ def brand_of(hostile: HostileTheme) -> dict[str, Any] | None:
 def put_file(brand: dict[str, Any], name: str, text: str) -> None:
     """Add a file of a theme folder. Raises ValueError for one that the interface has no member for."""
     if name == BRAND:
-        brand |= {pascal(key): value for key, value in (yaml.safe_load(text) or {}).items()}
+        brand |= {pascal(key): value for key, value in (in_yaml(text) or {}).items()}
     elif match := re.fullmatch(r"texts/([^/]+)\.yaml", name):
-        brand.setdefault("Texts", {})[match[1]] = yaml.safe_load(text)
+        brand.setdefault("Texts", {})[match[1]] = in_yaml(text)
     elif name == CSS and "Css" not in brand:
         brand["Css"] = text
     elif name.startswith("templates/"):
         brand.setdefault("Templates", {})[name.removeprefix("templates/")] = text
     else:
         raise ValueError
+
+
+def in_yaml(text: str) -> Any:
+    return yaml.load(text, Loader=yaml.CSafeLoader if len(text) > LARGE else yaml.SafeLoader)
 
 
 def is_refused_alike(description: str, problem: str) -> bool:
@@ -95,6 +101,19 @@ def test_interface_refuses_a_hostile_theme_by_its_sentence(
                 description = answer.get_json()["Description"]
                 assert name in OF_FOLDERS or is_refused_alike(description, hostile.problem), description
     assert (themes.shown(), themes.published(stored), len(themes.listed(stored))) == ("Autumn", 1, 1)
+
+
+@pytest.mark.parametrize(
+    "brand",
+    [
+        {"Templates": {f"pages/sign_in/login{n}.html": "x" for n in range(201)}},
+        {"Colors": {"light": {f"surface{n}": "#123456" for n in range(101)}}},
+    ],
+    ids=["templates", "colors"],
+)
+def test_too_many_names_cost_no_search_for_each(brand: dict[str, Any], themes: Themes) -> None:
+    answer = themes.send("PUT", f"/{themes.stored('Autumn')}/draft", {"Brand": brand})
+    assert re.search(r"expected at most (200|100) names; found (201|101)\.", answer.get_json()["Description"])
 
 
 @pytest.mark.parametrize("kind", KINDS)
