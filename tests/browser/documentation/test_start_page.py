@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.page_checkers import axe_source
-from tests.support.processes.command_process import Command, forked
+from tests.support.processes.command_process import Command, HostsBrowser, forked
 from tests.support.sources import ROOT
 
 
@@ -60,8 +60,9 @@ def test_request_of_the_reference_answers_200(start: Page) -> None:
 def test_every_link_answers_200(start: Page) -> None:
     links = start.locator("a").evaluate_all("links => links.map(link => link.href)")
     assert len(links) > 12
-    answers = {link: start.goto(link) for link in links}
-    assert [link for link, answer in answers.items() if answer is None or answer.status != 200] == []
+    reader = HostsBrowser()  # Chromium would load each page of the gallery's frames
+    assert [link for link in links if reader.open(link)[0].status_code != 200] == []
+    reader.forget()
 
 
 def test_choice_in_the_gallery_shows_at_once(start: Page, demo: Command) -> None:
