@@ -211,9 +211,9 @@ FLEX: Final = Bound(
     functions=words("var"),
     by_last={"auto": Bound("auto", {"": (0, 12)}, words("auto"), tokens=_NO_TOKENS, functions=_NO_TOKENS)},
 )
+_DISPLAY: Final = one_of("block inline inline-block flex inline-flex grid inline-grid flow-root list-item")
 DISPLAY: Final = replace(
-    one_of("block inline inline-block flex inline-flex grid inline-grid flow-root list-item"),
-    expected="block, inline, inline-block, flex, inline-flex, grid, inline-grid, flow-root or list-item, "
-    "and none for icons: .tabs svg, .row > svg, .method > svg, .empty > svg and .back > svg",
+    _DISPLAY,
+    expected=f"{_DISPLAY.expected}, and none for icons: .tabs svg, .row > svg, .method > svg, .empty > svg and .back > svg",
     on_icons=frozenset({"none"}),
 )
