@@ -7,9 +7,11 @@ from app.contract.messages.models import MailKind
 from app.contract.themes import mail_templates
 from app.contract.themes.layout_templates import CONTRACT, LAYOUTS
 from app.contract.themes.page_templates import BLOCKS, EVERYWHERE, PageContract, page_templates
+from app.contract.themes.part_bodies import OUR_BODIES
 from app.contract.themes.part_templates import PARTS
 from app.contract.themes.theme_contract import style
 from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
+from app.kit.templating.page_classes import OF_LAYOUTS
 from app.kit.templating.page_markup import LINE, SHAPES
 from app.kit.text.typography import typographic
 
@@ -78,7 +80,7 @@ def page() -> str:
     optional = [f"`{name}`" for name, (_, is_required) in BLOCKS.items() if not is_required]
     blocks = table("Block", ((f"`{name}`", meaning) for name, (meaning, _) in BLOCKS.items()))
     parts = [HEAD, LAYOUT_HEAD, *(_section(name, contract) for name, contract in LAYOUTS.items())]
-    parts += [_part_head(), *(_section(name, contract) for name, contract in PARTS.items())]
+    parts += [_part_head(), *(_part(name, contract) for name, contract in PARTS.items())]
     parts += [
         PAGE_HEAD.replace("{optional}", " and ".join(optional)),
         blocks,
@@ -96,7 +98,7 @@ def _style() -> Iterator[str]:
     yield table(
         "Class of ours",
         (
-            (f"`{name}`", each["meaning"] + (" Templates can use it." if each["template"] else ""))
+            (f"`{name}`", each["meaning"] + (f" {_users(name)} can use it." if each["template"] else ""))
             for name, each in made["classes"].items()
         ),
     )
@@ -106,6 +108,10 @@ def _style() -> Iterator[str]:
     yield "\n" + table(
         "Property that a theme can set", ((f"`{name}`", each["meaning"]) for name, each in properties if each["set"])
     )
+
+
+def _users(name: str) -> str:
+    return "Layouts" if name in OF_LAYOUTS else "Templates"
 
 
 def _part_head() -> str:
@@ -139,6 +145,10 @@ def part_rows(contract: TemplateContract) -> Iterator[tuple[str, str]]:
 def _section(name: str, contract: TemplateContract) -> str:
     rows = (*value_rows(contract.values), *part_rows(contract))
     return f"\n### `{name}`\n\n{table('In the template', rows)}"
+
+
+def _part(name: str, contract: TemplateContract) -> str:
+    return f"{_section(name, contract)}\nOurs:\n\n```html\n{OUR_BODIES[name]}```\n"
 
 
 def _of_page(name: str, found: PageContract) -> str:

@@ -56,8 +56,12 @@ _CSS: Final = """\
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--color", default="#3b49d9", show_default=True, help="The color of buttons and links, such as #0a7d55.")
 @click.option("--name", default="", help="The name on the pages. By default, the folder’s.")
-def theme_new(folder: Path, color: str, name: str) -> None:
+@click.option(
+    "--parts", is_flag=True, help="Write our inside of every part, too: of fields, buttons, rows and messages."
+)
+def theme_new(folder: Path, color: str, name: str, parts: bool) -> None:
     """Write a small theme into a new FOLDER."""
+    from app.contract.themes.part_bodies import OUR_BODIES
     from app.kit.design.colour import Colour, NotAColour
 
     try:
@@ -74,6 +78,8 @@ def theme_new(folder: Path, color: str, name: str) -> None:
         "templates/macros/button.html": _BUTTON,
         "static/css/theme.css": _CSS,
     }
+    if parts:
+        files |= {f"templates/{part}": body for part, body in OUR_BODIES.items()}
     with as_command_errors():
         for place, content in files.items():
             (folder / place).parent.mkdir(parents=True, exist_ok=True)

@@ -30,6 +30,7 @@ from app.kit.templating.contract import (
     ValueKind,
     flag_of,
 )
+from app.kit.templating.page_markup import WITHIN
 
 CONTRACT_FILE: Final = TEMPLATES / "theme_contract.json"
 MAIN: Final = "main"
@@ -72,7 +73,8 @@ class PageContract:
         """
         values = {**EVERYWHERE, **self.values}
         if block != MAIN:
-            return TemplateContract(values, {"super": Part(BLOCKS[block][0], self.blocks[block])}, is_within_page=True)
+            parts = {"super": Part(BLOCKS[block][0], self.blocks[block])}
+            return TemplateContract(values, parts, dialect=WITHIN, is_within_page=True)
         present = {
             flag_of(name): Value(ValueKind.FLAG, f"Whether {name}() has anything on this page.")
             for name in self.blocks
@@ -82,7 +84,8 @@ class PageContract:
             name: Part(BLOCKS[name][0], is_required, self.since.get(name, 1))
             for name, is_required in self.blocks.items()
         }
-        return TemplateContract({**values, **present}, parts, is_within_page=True).written_for(number)
+        arranged = TemplateContract({**values, **present}, parts, dialect=WITHIN, is_within_page=True)
+        return arranged.written_for(number)
 
 
 @cache

@@ -71,7 +71,7 @@ def problems_under(found: Mapping[str, Any], brand: Brand) -> Iterator[ThemeProb
             *(
                 (name, each, LINE, LINE.classes & classes, True)
                 if each.get("is_line")
-                else (name, each, REPEATED, classes, True)
+                else (name, each, REPEATED, REPEATED.classes & classes, True)
                 for name, each in found["parts"].items()
             ),
         )

@@ -86,6 +86,10 @@ class Dialect:
     """An address of a picture."""
     apart: Words = frozenset()
     """Those of our classes whose elements no part can be in: they may hide it, or cut it off."""
+    unprinted: Mapping[str, Words] = field(default_factory=dict)
+    """By the name of a part, or an empty one for all: classes whose elements it cannot be in, because they are not printed."""
+    parts_of: Mapping[str, str] = field(default_factory=dict)
+    """By a class: the only part that its elements can have."""
     silencing: Words = frozenset()
     """Attributes with which screen readers may skip what is in the element."""
     hints: Mapping[str, str] = field(default_factory=dict)

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import unescape
-from typing import Final, NamedTuple
+from typing import Final
 
+from app.kit.templating import page_classes
 from app.kit.templating.contract import NO_EFFECTS, ClassEffects, Dialect, ValueKind
 from app.kit.templating.page_markup import PAGE, SHAPES
+from app.kit.templating.part_place import OpenElement, part_problem
 
 
 def _words(text: str) -> frozenset[str]:
@@ -65,18 +67,6 @@ class _State:
     depth: int
 
 
-class _Open(NamedTuple):
-    """An open element."""
-
-    name: str
-    line: int
-    classes: frozenset[str]
-    is_hidden: bool
-    """Whether screen readers may skip what is in it."""
-    hides: str = ""
-    """Why its own style or size may hide what is in it."""
-
-
 @dataclass
 class MarkupReader:
     """Reads the pieces of a template in their order; reports each problem with its line.
@@ -89,7 +79,7 @@ class MarkupReader:
     effects: ClassEffects = NO_EFFECTS
     dialect: Dialect = PAGE
     is_within_page: bool = False
-    open: list[_Open] = field(default_factory=list)
+    open: list[OpenElement] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     _references: dict[str, int] = field(default_factory=dict)
     """The line where an id is first named."""
@@ -134,24 +124,8 @@ class MarkupReader:
             return
         if self._place != "text":
             self._break(line, f"{name}() between elements, because it is markup")
-        elif any(element.name not in self.dialect.holders for element in self.open):
-            self.report(line, f"{name}() within {', '.join(sorted(self.dialect.holders)) or 'no element'} alone")
-        elif hides := next((element.hides for element in self.open if element.hides), ""):
-            self.report(line, f"{name}() outside of an element that may hide it: {hides}")
-        elif apart := self._classes_around & self.dialect.apart:
-            self.report(
-                line,
-                f"{name}() outside of .{min(apart)}, which may hide it or cut it off: end the element before {name}()",
-            )
-        elif any(element.is_hidden for element in self.open):
-            self.report(line, f"{name}() outside of elements with aria-hidden or role")
-        elif covering := self.effects.hiding & self._classes_around:
-            own = min(covering)
-            self.report(
-                line,
-                f"{name}() outside of .{own}, which may be hidden, covered or cut by "
-                f"{self.effects.cause(f'hiding .{own}')}: change that rule, or end the element before {name}()",
-            )
+        elif problem := part_problem(name, self.open, self.dialect, self.effects):
+            self.report(line, problem)
         else:
             self._require_place_for("", line)
 
@@ -166,10 +140,6 @@ class MarkupReader:
                 self.report(at, f"url(#…) with an id of the same template; found #{name}, which no element has")
         for element in self.open:
             self.report(element.line, f"</{element.name}> for this <{element.name}>")
-
-    @property
-    def _classes_around(self) -> frozenset[str]:
-        return frozenset(name for element in self.open for name in element.classes)
 
     @contextmanager
     def branch(self, line: int, *, is_loop: bool = False) -> Iterator[None]:
@@ -253,7 +223,7 @@ class MarkupReader:
             self._place = "text"
             if self._element not in self.dialect.void and not end[1]:
                 is_hidden = bool(self._attributes & self.dialect.silencing)
-                self.open.append(_Open(self._element, line, self._classes, is_hidden, self._hides))
+                self.open.append(OpenElement(self._element, line, self._classes, is_hidden, self._hides))
             if len(self.open) > MAX_DEPTH:
                 self.report(line, f"at most {MAX_DEPTH} elements within each other")
                 return None
@@ -352,7 +322,12 @@ class MarkupReader:
         ]
         if not strange:
             return None
-        return f"classes that begin with own-, or one of {', '.join(sorted(self.dialect.classes))}; found {strange[0]}"
+        hint = (
+            ", which is for layouts alone"
+            if strange[0] in page_classes.OF_LAYOUTS & PAGE.classes - self.dialect.classes
+            else ""
+        )
+        return f"classes that begin with own-, or one of {', '.join(sorted(self.dialect.classes))}; found {strange[0]}{hint}"
 
     def _address_problem(self, name: str, literal: str) -> str | None:
         if self._kinds:

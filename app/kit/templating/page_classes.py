@@ -106,13 +106,15 @@ MEANINGS: Final[Mapping[str, str]] = {
     "done": "A step that is done.",
 }  # fmt: skip
 """One line about each, by its name."""
-OF_TEMPLATES: Final = frozenset(
-    {
-        "alone", "area", "aside", "bar", "button", "button--plain", "button--small", "card", "foot", "head", "lead", "pane", "quiet",
-        "split", "tag", "tile",
-    }
-)  # fmt: skip
+OF_LAYOUTS: Final = frozenset({"alone", "area", "pane", "split"})
+"""Those that a layout can use, and no template of a page or a part: they divide the whole window."""
+OF_TEMPLATES: Final = OF_LAYOUTS | {
+    "aside", "bar", "beside", "button", "button--plain", "button--small", "card", "foot", "head", "lead", "quiet", "tag", "tile", "top",
+    "what",
+}  # fmt: skip
 """Those that a template can use."""
+UNPRINTED: Final = frozenset({"bar", "foot", "head"})
+"""Those of them whose elements are not printed."""
 APART: Final = frozenset({"button", "button--plain", "button--small", "lead", "tag", "tile"})
 """Those of them whose elements no part can be in: a `tile` has one size, a `tag` one line, a `button` the colors of its text alone, and a
 `lead` before an error is hidden."""

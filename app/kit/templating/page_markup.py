@@ -95,22 +95,27 @@ PAGE: Final = Dialect(
         "clip-path": re.compile(_REFERENCE),
     },
     parents={"stop": _GRADIENTS},
+    unprinted={"content": page_classes.UNPRINTED},
+    parts_of={"beside": "beside"},
 )
+"""The markup of layouts."""
+WITHIN: Final = replace(PAGE, classes=PAGE.classes - page_classes.OF_LAYOUTS, unprinted={"": page_classes.UNPRINTED})
+"""The markup of pages, within a layout."""
 _SHAPES_WITHOUT_IDS: Final = _words("g path circle ellipse line polygon polyline rect")
 _DRAWING_WITHOUT_IDS: Final = _DRAWING - {"clip-path", "focusable"}
 REPEATED: Final = replace(
-    PAGE,
+    WITHIN,
     elements=_TEXTS | _SHAPES_WITHOUT_IDS | {"title"},
     attributes=PAGE.attributes - {"id", "aria-labelledby", "aria-describedby"},
 )
 """The markup of parts, which a page has several times: their elements have no ids, and so neither gradients nor clips."""
 LINE: Final = replace(
-    PAGE,
+    WITHIN,
     elements=_words("b bdi br em i img small span strong svg wbr") | _SHAPES_WITHOUT_IDS,
     attributes=_words("alt aria-hidden class dir height lang width"),
     by_element={"img": {"src"}, **dict.fromkeys((*_SHAPES_WITHOUT_IDS, "svg"), _DRAWING_WITHOUT_IDS)},
-    classes=_words("quiet tag tile"),
-    holders=_words("b em span strong"),
+    classes=_words("quiet tag tile what"),
+    holders=_words("b em small span strong"),
     silencing=frozenset({"aria-hidden"}),
     hints={
         **_HINTS,

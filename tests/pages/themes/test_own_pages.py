@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from app.contract.tenants.branding import Brand
+from app.contract.themes import layout_templates
 from app.contract.themes.page_templates import MAIN, page_templates
+from app.contract.themes.part_bodies import OUR_BODIES
 from app.contract.themes.part_templates import PARTS
 from app.hub import gallery
 from app.hub.rendering import own_pages
@@ -15,6 +18,7 @@ from app.hub.rendering.own_pages import shown
 from app.hub.tenants.own_templates import own_templates
 from app.hub.theme_check import review
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
+from app.kit.templating.contract import NO_EFFECTS
 from tests.support.browsers import page_samples
 from tests.support.oauth.world import World
 from tests.support.visitors.visitor import NewVisitorAt, Visitor
@@ -153,6 +157,15 @@ def with_parts(monkeypatch: pytest.MonkeyPatch) -> str:
     return "with_parts"
 
 
+@pytest.fixture
+def with_our_bodies(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The look of a tenant whose parts are ours, as the contract shows them."""
+    own = replace(gallery.TENANTS["acme"], templates=own_templates(OUR_BODIES))
+    assert all(own.templates.blocks(name) for name in OUR_BODIES)
+    monkeypatch.setitem(gallery.TENANTS, "with_our_bodies", own)
+    return "with_our_bodies"
+
+
 def marker(part: str) -> str:
     """The beginning of the template of a part in the look `with_parts`."""
     return f'<i class="own-{part.removeprefix("macros/").removesuffix(".html")}"></i>'
@@ -170,8 +183,13 @@ def bare(html: str) -> list[str]:
 
 def plain(html: str) -> str:
     """Return a page without what differs at each render, and without the column around the blocks."""
+    return re.sub(r'<div( class="(narrow|top|beside)")?>|</div>|\s+', "", "".join(lines(html)))
+
+
+def lines(html: str) -> list[str]:
+    """Return the lines of a page that have text or markup, without what differs at each render."""
     html = re.sub(r'nonce="[^"]*"|name="token" value="[^"]*"|datetime="[^"]*">[^<]*|[A-Za-z0-9_+/=-]{22,}', "", html)
-    return re.sub(r'<div( class="(narrow|top|beside)")?>|</div>|\s+', "", html)
+    return [line for line in html.splitlines() if line]
 
 
 @pytest.mark.parametrize("look", ["arranged", "wrapped", "with_parts"])
@@ -184,6 +202,19 @@ def test_every_state_keeps_all_blocks(look: str, page: str, request: pytest.Fixt
             assert bare(own) == bare(ours), state
         else:
             assert plain(own) == plain(ours), state
+
+
+@pytest.mark.parametrize("page", sorted(page_samples.states()))
+def test_our_bodies_as_a_theme_are_our_page(with_our_bodies: str, page: str) -> None:
+    for state in page_samples.states()[page]:
+        ours, own = (page_samples.PAGES.render(page, state, "en", each).html for each in ("acme", with_our_bodies))
+        assert lines(own) == lines(ours), state
+
+
+def test_every_part_has_its_body_and_passes() -> None:
+    assert OUR_BODIES.keys() == PARTS.keys()
+    brand = Brand(templates=dict(OUR_BODIES))
+    assert list(layout_templates.problems(PARTS, brand, NO_EFFECTS)) == []
 
 
 def test_name_of_an_application_is_escaped_in_a_button() -> None:

@@ -88,7 +88,7 @@ PARTS: Final[Mapping[str, HostileTheme]] = {
     ),
     "class of ours that hides": HostileTheme(
         in_lead('<div class="visually-hidden">x</div>'),
-        problem="templates/pages/sign_in/login.html:2: expected classes that begin with own-, or one of alone, area,",
+        problem="templates/pages/sign_in/login.html:2: expected classes that begin with own-, or one of aside, bar,",
     ),
     "class with a value": HostileTheme(
         in_lead('<div class="own-{{ name }}">x</div>'),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.contract.themes.part_bodies import OUR_BODIES
 from tests.support.processes.command_line import Run, refused
 
 
@@ -17,6 +18,15 @@ def test_new_theme_passes_the_check(run: Run, tmp_path: Path, color: str) -> Non
     assert (done.exit_code, done.stderr) == (0, "")
     assert "It has 1 text in 1 language of its own." in done.stdout
     assert 'display_name: "My Shop"' in (folder / "theme.yaml").read_text()
+
+
+def test_new_theme_has_our_parts_if_asked(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    assert run("theme", "new", str(folder), "--parts").exit_code == 0
+    macros = folder / "templates" / "macros"
+    assert {f"macros/{file.name}": file.read_text() for file in macros.iterdir()} == OUR_BODIES
+    done = run("theme", "check", str(folder), "--pages", "LoginPage,SecurityPage")
+    assert (done.exit_code, done.stderr) == (0, "")
 
 
 def test_name_is_written_as_yaml(run: Run, tmp_path: Path) -> None:

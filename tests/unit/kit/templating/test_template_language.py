@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from app.kit.templating.compiled import CompiledTemplate
-from app.kit.templating.contract import ClassEffects, Items, Part, TemplateContract, Value, ValueKind
+from app.kit.templating.contract import ClassEffects, Dialect, Items, Part, TemplateContract, Value, ValueKind
 from app.kit.templating.language import MAX_PROBLEMS, problems
-from app.kit.templating.page_classes import OF_TEMPLATES
+from app.kit.templating.page_classes import OF_LAYOUTS, OF_TEMPLATES, UNPRINTED
+from app.kit.templating.page_markup import LINE, REPEATED, WITHIN
 
 CONTRACT = TemplateContract(
     values={
@@ -333,6 +334,45 @@ def test_element_that_may_cover_the_page_is_for_layouts_alone() -> None:
     assert problem.sentence.startswith(
         "expected no .own-cover here, which may be placed over the page by the theme’s css"
     )
+
+
+@pytest.mark.parametrize("name", sorted(UNPRINTED))
+def test_content_stands_where_it_is_printed(name: str) -> None:
+    around = f'<div class="{name}">{{{{ footer() }}}}</div>{{{{ content() }}}}'
+    assert problems(around, CONTRACT, lambda _: True) == []
+    (problem,) = problems(
+        f'{{{{ footer() }}}}<div class="{name}"><p>a</p>{{{{ content() }}}}</div>', CONTRACT, lambda _: True
+    )
+    assert problem.sentence == (
+        f"expected content() outside of .{name}, which isn’t printed: end the element before content()"
+    )
+    for dialect in (WITHIN, REPEATED):
+        within = replace(CONTRACT, dialect=dialect, is_within_page=True)
+        assert "footer() outside of" in problems(around, within, lambda _: True)[0].sentence
+
+
+@pytest.mark.parametrize("name", sorted(OF_LAYOUTS))
+@pytest.mark.parametrize("dialect", [WITHIN, REPEATED, LINE])
+def test_classes_of_layouts_are_for_layouts_alone(name: str, dialect: Dialect) -> None:
+    source = f'<span class="{name}">a</span>{REST}'
+    assert problems(source, CONTRACT, lambda _: True) == []
+    (problem,) = problems(source, replace(CONTRACT, dialect=dialect), lambda _: True)
+    assert problem.sentence.endswith(f"found {name}, which is for layouts alone")
+
+
+def test_class_of_a_part_holds_that_part_alone() -> None:
+    contract = TemplateContract({}, {"beside": Part("b"), "label": Part("l", is_required=True)}, dialect=REPEATED)
+    held = '{{ label() }}<div class="top"><div class="beside">{{ beside() }}</div></div>'
+    assert problems(held, contract, lambda _: True) == []
+    (problem,) = problems('<div class="beside">{{ label() }}</div>', contract, lambda _: True)
+    assert problem.sentence == "expected beside() alone within .beside: end the element before label()"
+
+
+def test_part_stands_within_one_small_alone() -> None:
+    contract = TemplateContract({}, {"hint": Part("h", is_required=True)}, dialect=LINE)
+    assert problems("<small>{{ hint() }}</small>", contract, lambda _: True) == []
+    (problem,) = problems("<small><b><small>{{ hint() }}</small></b></small>", contract, lambda _: True)
+    assert problem.sentence == "expected hint() within one <small> alone"
 
 
 def test_problems_of_a_template_are_bounded() -> None:
