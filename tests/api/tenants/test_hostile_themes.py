@@ -21,8 +21,14 @@ from tests.support.tenants.managed_themes import Themes
 from tests.support.tenants.tenant_server import NewTenantServer, answered
 
 KINDS = sorted({name.partition(":")[0] for name in HOSTILE})
-BY_FORM = ("is not formatted correctly", "larger than 1000000 bytes", "has no such member", "isn’t valid JSON")
-"""How the interface refuses what its schema does not have, before a theme is checked."""
+BY_FORM = (
+    "is not formatted correctly",
+    "larger than 1000000 bytes",
+    "has no such member",
+    "isn’t valid JSON",
+    "of texts in all languages",
+)
+"""How the interface refuses what its schema does not have, before a theme is checked; a folder has a bound for each file of texts first."""
 OF_FOLDERS = {
     "script: many scripts",
     "value: logo outside of the folder",
