@@ -7,14 +7,14 @@ from typing import Final
 
 OUR_BODIES: Final[Mapping[str, str]] = {
     "macros/field.html": """\
-<div class="top">{{ label() }}{{ beside() }}</div>
+<div class="top">{% if has_beside %}<span>{{ label() }} {{ beside() }}</span>{% else %}{{ label() }}{% endif %}{{ problem() }}</div>
 {{ control() }}
-{{ note() }}
+{{ hint() }}
 """,
     "macros/password.html": """\
-<div class="top">{{ label() }}</div>
+<div class="top">{{ label() }}{{ problem() }}</div>
 {{ control() }}
-{{ note() }}
+{{ hint() }}
 {% if has_beside %}
 <div class="beside">{{ beside() }}</div>
 {% endif %}

@@ -23,29 +23,38 @@ _FIELD: Final = {
     "is_required": _flag("Whether the field must be filled in."),
 }
 _LABEL: Final = Part("The label.", is_required=True)
+_PROBLEM: Final = Part("The error, which our pages have beside the label.", is_required=True)
+_HINT: Final = Part("The hint, below the input.", is_required=True)
+_IN_NOTE: Final = {"problem": frozenset({"note"}), "hint": frozenset({"note"})}
 _BESIDE: Final = Part("What belongs to the field, such as “Forgot password?”.", is_required=True)
 _LINKS: Final = Part("The links to the fields with errors.", is_required=True)
 _FIELD_PARTS: Final[Mapping[str, TemplateContract]] = {
     "macros/field.html": TemplateContract(
-        values={**_FIELD, **_has("beside")},
+        values={**_FIELD, **_has("problem"), **_has("hint"), **_has("beside")},
         parts={
             "label": _LABEL,
+            "problem": _PROBLEM,
             "control": Part("The input, with its button to show a password.", is_required=True),
-            "note": Part("The line of the hint or the error, and the rules of a new password.", is_required=True),
+            "hint": Part("The hint, below the input, and the rules of a new password.", is_required=True),
+            "note": Part("A line that is always there, for the hint or the error, and the rules of a new password."),
             "beside": _BESIDE,
         },
+        instead=_IN_NOTE,
         dialect=REPEATED,
         is_within_page=True,
     ),
     "macros/password.html": TemplateContract(
-        values={**_FIELD, **_has("rules"), **_has("beside")},
+        values={**_FIELD, **_has("problem"), **_has("hint"), **_has("rules"), **_has("beside")},
         parts={
             "label": _LABEL,
+            "problem": _PROBLEM,
             "control": Part("The input, with its button to show the password.", is_required=True),
-            "note": Part("The line of the hint or the error.", is_required=True),
+            "hint": _HINT,
+            "note": Part("A line that is always there, for the hint or the error."),
             "rules": Part("The rules of a new password.", is_required=True),
             "beside": _BESIDE,
         },
+        instead=_IN_NOTE,
         dialect=REPEATED,
         is_within_page=True,
     ),

@@ -90,6 +90,8 @@ class Dialect:
     """By the name of a part, or an empty one for all: classes whose elements it cannot be in, because they are not printed."""
     parts_of: Mapping[str, str] = field(default_factory=dict)
     """By a class: the only part that its elements can have."""
+    in_spans: Words = frozenset()
+    """Parts of a line of text, which can be within `<span>`, too."""
     silencing: Words = frozenset()
     """Attributes with which screen readers may skip what is in the element."""
     hints: Mapping[str, str] = field(default_factory=dict)

@@ -107,6 +107,7 @@ REPEATED: Final = replace(
     WITHIN,
     elements=_TEXTS | _SHAPES_WITHOUT_IDS | {"title"},
     attributes=PAGE.attributes - {"id", "aria-labelledby", "aria-describedby"},
+    in_spans=_words("label beside"),
 )
 """The markup of parts, which a page has several times: their elements have no ids, and so neither gradients nor clips."""
 LINE: Final = replace(

@@ -32,8 +32,9 @@ def part_problem(part: str, around: Sequence[OpenElement], dialect: Dialect, eff
 
 
 def _problems_of_elements(part: str, around: Sequence[OpenElement], dialect: Dialect) -> Iterator[str]:
-    if any(element.name not in dialect.holders for element in around):
-        yield f"{part}() within {', '.join(sorted(dialect.holders)) or 'no element'} alone"
+    holders = dialect.holders | ({"span"} if part in dialect.in_spans else set())
+    if any(element.name not in holders for element in around):
+        yield f"{part}() within {', '.join(sorted(holders)) or 'no element'} alone"
     if hides := next((element.hides for element in around if element.hides), ""):
         yield f"{part}() outside of an element that may hide it: {hides}"
     if any(element.is_hidden for element in around):

@@ -18,7 +18,7 @@ from app.hub.rendering.own_pages import shown
 from app.hub.tenants.own_templates import own_templates
 from app.hub.theme_check import review
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
-from app.kit.templating.contract import NO_EFFECTS
+from app.kit.templating.contract import NO_EFFECTS, TemplateContract
 from tests.support.browsers import page_samples
 from tests.support.oauth.world import World
 from tests.support.visitors.visitor import NewVisitorAt, Visitor
@@ -148,13 +148,18 @@ def wrapped(monkeypatch: pytest.MonkeyPatch) -> str:
 def with_parts(monkeypatch: pytest.MonkeyPatch) -> str:
     """The look of a tenant with templates of parts that place everything where ours do."""
     templates = {
-        name: marker(name) + "".join(f"{{{{ {part}() }}}}" for part in contract.parts)
+        name: marker(name) + "".join(f"{{{{ {part}() }}}}" for part in contract.parts if not _replaces(contract, part))
         for name, contract in PARTS.items()
     }
     own = replace(gallery.TENANTS["acme"], templates=own_templates(templates))
     assert all(own.templates.blocks(name) for name in templates)
     monkeypatch.setitem(gallery.TENANTS, "with_parts", own)
     return "with_parts"
+
+
+def _replaces(contract: TemplateContract, part: str) -> bool:
+    """Return whether a part takes the place of others, as `note` does of `problem` and `hint`."""
+    return any(part in others for others in contract.instead.values())
 
 
 @pytest.fixture

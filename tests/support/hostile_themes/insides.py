@@ -19,7 +19,7 @@ INSIDES: Final[Mapping[str, HostileTheme]] = {
     ),
     "field without its error": HostileTheme(
         {FIELD: "{{ label() }}{{ control() }}{{ beside() }}"},
-        problem="templates/macros/field.html:1: expected {{ note() }}: The line of the hint or the error, and the rules of",
+        problem="templates/macros/field.html:1: expected {{ hint() }}, or note() in its place: The hint, below the input, and",
     ),
     "field with a field of its own": HostileTheme(
         {FIELD: '{{ label() }}{{ control() }}{{ note() }}{{ beside() }}<input name="{{ field }}">'},
@@ -35,7 +35,7 @@ INSIDES: Final[Mapping[str, HostileTheme]] = {
     ),
     "field in a link": HostileTheme(
         {FIELD: '<a href="https://eve.example">{{ label() }}</a>{{ control() }}{{ note() }}{{ beside() }}'},
-        problem="templates/macros/field.html:1: expected label() within aside, div, footer, header, nav, section alone",
+        problem="templates/macros/field.html:1: expected label() within aside, div, footer, header, nav, section, span alone",
     ),
     "message without its sentence": HostileTheme(
         {NOTICE: "{{ mark() }}{{ problems() }}"},

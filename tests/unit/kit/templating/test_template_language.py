@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.contract.themes.part_templates import PARTS
 from app.kit.templating.compiled import CompiledTemplate
 from app.kit.templating.contract import ClassEffects, Dialect, Items, Part, TemplateContract, Value, ValueKind
 from app.kit.templating.language import MAX_PROBLEMS, problems
@@ -366,6 +367,22 @@ def test_class_of_a_part_holds_that_part_alone() -> None:
     assert problems(held, contract, lambda _: True) == []
     (problem,) = problems('<div class="beside">{{ label() }}</div>', contract, lambda _: True)
     assert problem.sentence == "expected beside() alone within .beside: end the element before label()"
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("{{ label() }}{{ control() }}{{ note() }}{{ beside() }}", None),
+        ("<div><span>{{ label() }}{{ beside() }}</span>{{ problem() }}</div>{{ control() }}{{ hint() }}", None),
+        ("{{ label() }}{{ control() }}{{ hint() }}{{ beside() }}", "{{ problem() }}, or note() in its place"),
+        ("{{ label() }}{{ problem() }}{{ control() }}{{ note() }}{{ beside() }}", "problem() or note(), not both"),
+        ("{{ label() }}<span>{{ control() }}</span>{{ note() }}{{ beside() }}", "control() within aside, div"),
+    ],
+)
+def test_field_has_its_error_by_itself_or_in_the_note(source: str, sentence: str | None) -> None:
+    got = [each.sentence for each in problems(source, PARTS["macros/field.html"], lambda _: True)]
+    assert len(got) == (0 if sentence is None else 1)
+    assert all(each.startswith(f"expected {sentence}") for each in got)
 
 
 def test_part_stands_within_one_small_alone() -> None:
