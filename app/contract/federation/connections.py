@@ -6,6 +6,7 @@ nothing from the preset except the title, in particular not its trust.
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from app.contract.configuration_model import ConfigurationModel
+from app.contract.federation.provider_presets import NAMES, ProviderName, ProviderQuirks, presets
 from app.contract.tenants.key_formats import p256_private_key
 from app.kit.web.urls import is_web_url
 
@@ -84,6 +86,11 @@ class ConnectionSettings(ConfigurationModel):
 
     key: str = Field(min_length=1, max_length=500, description="The client ID that the provider issued.")
     is_active: bool = True
+    preset: ProviderName | None = Field(
+        default=None,
+        description="The built-in provider that the connection is at, so that several connections can be at one: `google-shop` with "
+        "`preset: google`. Default: the one with the connection's name.",
+    )
     title: str = Field(
         default="", max_length=60, description="The name on pages. Default: its usual name, or the connection's."
     )
@@ -140,12 +147,23 @@ class ConnectionSettings(ConfigurationModel):
         "only for a `scope` such as `offline_access`; Google is asked for one.",
     )
 
-    extra_field1: str = Field(default="", max_length=500, description="A further value that the provider asks for.")
+    extra_field1: str = Field(
+        default="",
+        max_length=500,
+        description="A further value that the provider asks for. For `live`, the ID of a directory, `organizations` or `common` (default: "
+        "personal accounts); for `salesforce`, the login host (default: `login.salesforce.com`).",
+    )
     extra_field2: str = Field(default="", max_length=500, description="Another value that the provider asks for.")
     apple: AppleSettings | None = Field(
         default=None,
-        description="For `apple` only. Sign-in on pages with Apple isn't available yet; the values are stored.",
+        description="For `apple` only. With `team_id`, `key_identifier` and `apple_certificate`, Gatehouse signs the client secret, and "
+        "pages offer Apple. Without them, `secret` is a client secret that you signed.",
     )
+
+    @property
+    def is_website_of_apple(self) -> bool:
+        """Whether the client secret for websites can be signed."""
+        return self.apple is not None and bool(self.apple.team_id and self.apple.key_identifier)
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -164,108 +182,71 @@ class ConnectionFile(ConnectionSettings):
     )
 
 
-_HTTPS: Final = "https://"
-_FACEBOOK: Final = "graph.facebook.com/v21.0"
-PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
-    {
-        "google": ConnectionSettings(
-            key="-",
-            title="Google",
-            issuer=f"{_HTTPS}accounts.google.com",
-            introspection_endpoint=f"{_HTTPS}oauth2.googleapis.com/tokeninfo",
-            trusts_email=True,
-        ),
-        "github": ConnectionSettings(
-            key="-",
-            title="GitHub",
-            authorization_endpoint=f"{_HTTPS}github.com/login/oauth/authorize",
-            token_endpoint=f"{_HTTPS}github.com/login/oauth/access_token",
-            userinfo_endpoint=f"{_HTTPS}api.github.com/user",
-            emails_endpoint=f"{_HTTPS}api.github.com/user/emails",
-            scope="read:user user:email",
-            claims={
-                "subject": "id", "nick_name": "login", "picture": "avatar_url", "profile_url": "html_url",
-                "company": "company",
-            },
-            trusts_email=True,
-        ),
-        "facebook": ConnectionSettings(
-            key="-",
-            title="Facebook",
-            authorization_endpoint=f"{_HTTPS}www.facebook.com/v21.0/dialog/oauth",
-            token_endpoint=f"{_HTTPS}{_FACEBOOK}/oauth/access_token",
-            userinfo_endpoint=f"{_HTTPS}{_FACEBOOK}/me?fields=id,name,email,first_name,middle_name,last_name,picture",
-            introspection_endpoint=f"{_HTTPS}{_FACEBOOK}/debug_token",
-            id_token_issuer=f"{_HTTPS}www.facebook.com",
-            jwks_endpoint=f"{_HTTPS}limited.facebook.com/.well-known/oauth/openid/jwks/",
-            scope="public_profile email",
-            claims={
-                "subject": "id", "first_name": "first_name", "middle_name": "middle_name", "last_name": "last_name",
-                "picture": "picture.data.url",
-            },
-        ),
-        "linkedin": ConnectionSettings(  # its OpenID Connect has no nonce
-            key="-",
-            title="LinkedIn",
-            authorization_endpoint=f"{_HTTPS}www.linkedin.com/oauth/v2/authorization",
-            token_endpoint=f"{_HTTPS}www.linkedin.com/oauth/v2/accessToken",
-            userinfo_endpoint=f"{_HTTPS}api.linkedin.com/v2/userinfo",
-            introspection_endpoint=f"{_HTTPS}www.linkedin.com/oauth/v2/introspectToken",
-            scope="openid profile email",
-            pkce=False,
-        ),
-        "live": ConnectionSettings(
-            key="-",
-            title="Microsoft",
-            issuer=f"{_HTTPS}login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",  # personal accounts
-        ),
-        "apple": ConnectionSettings(key="-", title="Apple", issuer=f"{_HTTPS}appleid.apple.com", native_only=True),
-        "twitter": ConnectionSettings(  # OAuth 1.0a, so the key is the consumer key
-            key="-",
-            title="X",
-            userinfo_endpoint=f"{_HTTPS}api.x.com/1.1/account/verify_credentials.json?include_email=true&skip_status=true",
-            claims={
-                "subject": "id_str", "nick_name": "screen_name", "picture": "profile_image_url_https", "website": "url",
-            },
-            native_only=True,
-        ),
-        "wechat": ConnectionSettings(
-            key="-",
-            title="WeChat",
-            token_endpoint=f"{_HTTPS}api.weixin.qq.com/sns/oauth2/access_token",
-            userinfo_endpoint=f"{_HTTPS}api.weixin.qq.com/sns/userinfo",
-            claims={"subject": "openid", "nick_name": "nickname", "picture": "headimgurl"},
-            native_only=True,
-        ),
-        "qq": ConnectionSettings(
-            key="-",
-            title="QQ",
-            token_endpoint=f"{_HTTPS}graph.qq.com/oauth2.0/token",
-            introspection_endpoint=f"{_HTTPS}graph.qq.com/oauth2.0/me",
-            userinfo_endpoint=f"{_HTTPS}graph.qq.com/user/get_user_info",
-            claims={"subject": "openid", "nick_name": "nickname", "picture": "figureurl_qq"},
-            native_only=True,
-        ),
-    }
-)  # fmt: skip
-"""Presets of common providers; `key` is a placeholder."""
-STORED_ONLY: Final = frozenset({"amazon", "foursquare", "paypal", "salesforce", "sinaweibo", "yahoo"})
-"""Names of providers without a preset yet: without addresses they are stored, but cannot be used to sign in."""
 _PLACES: Final = (
     "issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "emails_endpoint", "introspection_endpoint",
     "id_token_issuer", "jwks_endpoint",
 )  # fmt: skip
 
 
+@cache
+def _preset_settings() -> Mapping[str, ConnectionSettings]:
+    completed = {}
+    for name, found in presets().items():
+        settings = {**found.settings, "title": found.title, "preset": name}
+        if found.instance is not None:
+            settings["issuer"] = found.instance.issuer_of(found.instance.default)
+        completed[name] = ConnectionSettings(key="-", **settings)
+    return completed
+
+
+def preset_settings(name: str) -> ConnectionSettings | None:
+    """Return the settings of a connection to a built-in provider; `key` is a placeholder. None for another name."""
+    return _preset_settings().get(name) if name in NAMES else None
+
+
 def resolved(name: str, configured: ConnectionSettings) -> ConnectionSettings:
-    """Return a connection completed with its preset."""
-    preset = PRESETS.get(name)
-    if preset is None:
+    """Return a connection completed with its preset, which `preset` names in the result.
+
+    A connection with an address of its own takes no address from the preset and not its trust. It follows the provider in the rest
+    only if it states `preset`.
+    """
+    base = preset_settings(configured.preset or name)
+    if base is None:
         return configured
     explicit = {key: getattr(configured, key) for key in configured.model_fields_set}
-    if any(explicit.get(place) for place in _PLACES):
-        return configured if configured.title else configured.model_copy(update={"title": preset.title})
-    return preset.model_copy(update={key: value for key, value in explicit.items() if value or value is False})
+    has_address = any(explicit.get(place) for place in _PLACES)
+    if has_address and configured.preset is None:
+        return configured if configured.title else configured.model_copy(update={"title": base.title})
+    update = {key: value for key, value in explicit.items() if value or value is False}
+    if has_address:
+        update = {**dict.fromkeys(_PLACES), "trusts_email": None, **update}
+    elif configured.extra_field1 and (instance := presets()[base.preset or ""].instance):
+        update["issuer"] = instance.issuer_of(configured.extra_field1)
+    return base.model_copy(update={**update, "claims": {**base.claims, **configured.claims}})
+
+
+def wrong_instance(name: str, configured: ConnectionSettings) -> str | None:
+    """Return what `extra_field1` of a connection must name, if it names no issuer of the provider; pages do not offer it then."""
+    base = preset_settings(configured.preset or name)
+    instance = presets()[base.preset].instance if base is not None and base.preset else None
+    is_named = instance is not None and configured.extra_field1 and resolved(name, configured).issuer is None
+    return instance.expected if instance is not None and is_named else None
+
+
+def quirks_of(connection: ConnectionSettings) -> ProviderQuirks:
+    """Return what the provider of a complete connection does in another way than the standards."""
+    return presets()[connection.preset].quirks if connection.preset else ProviderQuirks()
+
+
+def native_settings(name: str, configured: ConnectionSettings) -> ConnectionSettings:
+    """Return a complete connection for what the provider's SDK returns to apps, where the addresses or claims differ."""
+    completed = resolved(name, configured)
+    native = presets()[completed.preset].native if completed.preset else {}
+    if not native:
+        return completed
+    has_address = any(getattr(configured, place) for place in _PLACES)
+    claims = {**native.get("claims", {}), **configured.claims}
+    return completed.model_copy(update={**({} if has_address else native), "claims": claims})
 
 
 def can_sign_in(name: str, configured: ConnectionSettings) -> bool:
@@ -276,22 +257,39 @@ def can_sign_in(name: str, configured: ConnectionSettings) -> bool:
 
 def is_offered(name: str, configured: ConnectionSettings) -> bool:
     """Return whether pages offer a connection."""
-    return can_sign_in(name, configured) and not resolved(name, configured).native_only
+    completed = resolved(name, configured)
+    can_authenticate = not quirks_of(completed).signs_client_secret or completed.is_website_of_apple
+    return can_sign_in(name, configured) and not completed.native_only and can_authenticate
 
 
-_PROVIDERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "accounts.google.com": "google", "login.microsoftonline.com": "microsoft", "github.com": "github",
-        "www.facebook.com": "facebook", "www.linkedin.com": "linkedin", "appleid.apple.com": "apple", "x.com": "x",
-        "twitter.com": "x", "gitlab.com": "gitlab", "discord.com": "discord", "slack.com": "slack",
-    }
-)  # fmt: skip
+_FURTHER_MARKS: Final[Mapping[str, str]] = MappingProxyType(
+    {"gitlab.com": "gitlab", "discord.com": "discord", "slack.com": "slack"}
+)
 
 
 def well_known_provider(connection: ConnectionSettings) -> str:
-    """Return the well-known provider that answers at the address of a complete connection; empty for any other."""
+    """Return the mark of the well-known provider that answers at the address of a complete connection; empty for any other."""
     address = urlsplit(connection.issuer or connection.authorization_endpoint or "")
-    return _PROVIDERS.get(address.hostname or "", "") if address.scheme == "https" else ""
+    return _mark_of_host(address.hostname or "") if address.scheme == "https" else ""
+
+
+@cache
+def _marks() -> Mapping[str, str]:
+    return {**_FURTHER_MARKS, **{host: preset.mark for preset in presets().values() for host in preset.hosts}}
+
+
+def _mark_of_host(host: str) -> str:
+    marks = _marks()
+    parents = (f"*.{host.split('.', at)[-1]}" for at in range(1, host.count(".")))
+    return next((marks[name] for name in (host, *parents) if name in marks), "")
+
+
+def valid_instances(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, ConnectionSettings]:
+    """Check that each connection names an issuer that its provider has."""
+    for name, configured in connections.items():
+        if expected := wrong_instance(name, configured):
+            raise ValueError(f"{name}.extra_field1: {expected}")
+    return connections
 
 
 def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, ConnectionSettings]:
@@ -301,18 +299,18 @@ def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, Conn
         endpoints = (completed.authorization_endpoint, completed.token_endpoint, completed.userinfo_endpoint)
         if completed.issuer and any((*endpoints, completed.emails_endpoint)):
             raise ValueError(f"{name}: an issuer or endpoints, not both")
-        if completed.issuer and not completed.pkce:
+        if wrong_instance(name, configured):  # stored by an earlier version
+            continue
+        if completed.issuer and configured.pkce is False:
             raise ValueError(f"{name}.pkce: true, because {name} has an issuer")
         if bool(completed.id_token_issuer) != bool(completed.jwks_endpoint) or (
             completed.issuer and completed.jwks_endpoint
         ):
             raise ValueError(f"{name}: id_token_issuer and jwks_endpoint together, and neither beside an issuer")
-        if name in STORED_ONLY and not any(getattr(completed, place) for place in _PLACES):
-            continue
         needed = (completed.userinfo_endpoint,) if completed.native_only else endpoints
         if not completed.issuer and not all(needed):
             raise ValueError(
                 f"{name}: an issuer, or authorization_endpoint, token_endpoint and userinfo_endpoint; or one of "
-                f"these names, which need neither: {', '.join(PRESETS)}"
+                f"these names, which need neither: {', '.join(NAMES)}"
             )
     return connections

@@ -11,6 +11,7 @@ from app.contract import errors
 from app.contract.auth import ACCESS_TOKEN, API_KEY, CREDENTIALS, READ
 from app.contract.catalogue import operation
 from app.contract.error_groups import REQUIRED_ACTIONS
+from app.contract.federation.provider_presets import NAMES
 from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, FieldSelection, WebhookSuppression
 from app.contract.shared_responses import Deleted, Posted
@@ -21,12 +22,7 @@ Query = From.QUERY
 Guid = Annotated[str | None, Field(max_length=100)]
 Name = Annotated[str | None, Field(max_length=200)]
 
-PROVIDERS = frozenset(
-    {
-        "facebook", "google", "yahoo", "live", "twitter", "linkedin", "foursquare", "qq", "github", "paypal", "sinaweibo",
-        "wechat", "apple", "salesforce", "amazon",
-    }
-)  # fmt: skip
+PROVIDERS = frozenset(NAMES)
 """Providers that a tenant can configure (seed: Update social provider configuration)."""
 
 

@@ -36,7 +36,9 @@ _BY_NAME: Final[Mapping[str, Kind]] = {kind: kind for kind in PROVIDERS.values()
 
 
 def kind_of(name: str, connection: ConnectionSettings) -> Kind | None:
-    """Return the provider that a complete connection is at: by its address, else by a name such as `google` or `google-ios`."""
+    """Return the provider that a complete connection is at: as it states, by its address, else by a name such as `google-ios`."""
+    if connection.preset is not None:
+        return _BY_NAME.get(connection.preset)
     by_address = _BY_MARK.get(well_known_provider(connection))
     host = urlsplit(connection.userinfo_endpoint or "").hostname or ""
     return by_address or _BY_HOST.get(host) or _BY_NAME.get(name.partition("-")[0].partition("_")[0])

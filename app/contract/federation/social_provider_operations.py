@@ -25,10 +25,10 @@ class AppleSecretConfiguration(Wire):
 
 
 class SocialProvider(Wire):
-    """A social provider. People sign in with FACEBOOK, GITHUB, GOOGLE, LINKEDIN and LIVE; in apps also with APPLE, QQ, TWITTER
-    and WECHAT. Gatehouse stores AMAZON, FOURSQUARE, PAYPAL, SALESFORCE, SINAWEIBO and YAHOO; sign-in with them isn't available
-    yet, unless a configuration file has their addresses. `Key` is the client ID and `Secret` the client secret that the
-    provider issued; responses mask the secret. `AppleSecretConfiguration` is for APPLE only."""
+    """A social provider. `Key` is the client ID and `Secret` the client secret that the provider issued; responses mask the secret.
+    `ExtraField1` is for LIVE (the ID of a directory, or “organizations” or “common”; default: personal accounts), SALESFORCE (the
+    login host; default: `login.salesforce.com`) and TWITTER. `AppleSecretConfiguration` is for APPLE only: with it, Gatehouse
+    signs the client secret, and pages offer Apple."""
 
     provider: Annotated[str, Key("provider")]
     is_active: bool = False

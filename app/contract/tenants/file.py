@@ -13,11 +13,12 @@ from app.contract.accounts.file import AccountFile
 from app.contract.applications.file import ApplicationFile
 from app.contract.configuration_model import ConfigurationModel, plain
 from app.contract.federation.connections import (
-    PRESETS,
     ConnectionFile,
     ConnectionName,
     complete,
+    valid_instances,
 )
+from app.contract.federation.provider_presets import NAMES
 from app.contract.messages.models import MailTemplate, TextMessageTemplate
 from app.contract.oauth.registration_settings import MAX_TOKENS, InitialAccessTokenFile
 from app.contract.organizations.file import OrganizationFile, TenantRoleFile
@@ -102,12 +103,15 @@ class TenantFile(ConfigurationModel):
     duo: DuoFile | None = Field(
         default=None, description="Your application at Duo. Another secret replaces the current one."
     )
-    connections: Annotated[dict[ConnectionName, ConnectionFile], AfterValidator(complete)] | None = Field(
+    connections: (
+        Annotated[dict[ConnectionName, ConnectionFile], AfterValidator(complete), AfterValidator(valid_instances)]
+        | None
+    ) = Field(
         default=None,
         max_length=30,
         description="Identity providers for sign-ins, by their names in addresses and profiles. "
         "A name belongs to its provider permanently: give another provider another one. "
-        f"These names have presets: {', '.join(PRESETS)}. Another secret replaces the current one.",
+        f"These names have presets: {', '.join(NAMES)}. Another secret replaces the current one.",
     )
     theme: str | None = Field(default=None, description="A folder next to the file.")
     brand: Brand | None = Field(default=None, description="The look, instead of `theme`.")

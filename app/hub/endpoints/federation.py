@@ -26,8 +26,8 @@ from app.kit.operations.errors import ApiError
 
 views = Blueprint("connections", __name__)
 _TRUE_VALUES: Final = ("true", "1", "yes")
-_ANSWERED: Final = ("state", "code", "error", "iss")
-"""Parameters of a provider's response."""
+_ANSWERED: Final = ("state", "code", "error", "iss", "user")
+"""Parameters of a provider's response; `user` is Apple's."""
 
 
 @views.get(WITH_PROVIDER)

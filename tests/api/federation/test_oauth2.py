@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.federation.connections import PRESETS, resolved
+from app.contract.federation.connections import ConnectionSettings, preset_settings, resolved
 from app.identity.authentication.federation.federated_sign_in import ConnectionBroken, ConnectionRefused
 from tests.support.accounts.connecting import finished, led, query_of
 from tests.support.credentials.devices import store_service_secrets
@@ -29,7 +29,8 @@ EMAILS = [
 @pytest.fixture
 def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> TenantServer:
     """Return a tenant with two connections to the provider: one like GitHub, one without a list of emails."""
-    github = PRESETS["github"]
+    github = preset_settings("github")
+    assert github is not None
     stated = {"claims": github.claims, "emails_endpoint": f"{fake_provider.url}/user/emails", "trusts_email": True}
     made = new_tenant_server(connections={"github": fake_provider.oauth2(**stated), "plain": fake_provider.oauth2()})
     store_service_secrets(made, connections={"github": SECRET, "plain": SECRET})
@@ -112,7 +113,7 @@ def test_provider_without_pkce_gets_no_verifier(
         False,
         {"sub": "782bbtaQ", "locale": {"country": "US", "language": "en"}},
     )
-    linkedin = {"claims": {}, "pkce": PRESETS["linkedin"].pkce}
+    linkedin = {"claims": {}, "pkce": False}
     tenant = new_tenant_server(connections={"linkedin": fake_provider.oauth2(**linkedin)})
     with pytest.raises(ConnectionBroken):  # nothing would protect the code
         led(tenant, "linkedin")
@@ -128,7 +129,7 @@ def test_oauth2_provider_gives_no_reauthentication(acme: TenantServer, fake_prov
 
 
 def test_nested_claim_is_mapped(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
-    claims = resolved("facebook", PRESETS["facebook"]).claims
+    claims = resolved("facebook", ConnectionSettings(key="k")).claims
     tenant = new_tenant_server(connections={"facebook": fake_provider.oauth2(claims=claims)})
     fake_provider.userinfo = {
         "id": "10",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.federation.connections import PRESETS
+from app.contract.federation.connections import preset_settings
 from tests.support.accounts.stored_tokens import KEEPS, NAME, SocialAccount, entries, social_account, stored_rows
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.operation_cases.cases import AccountHolder, Answer, Ask, Refusal, account_holder, refusals
@@ -96,7 +96,8 @@ def test_openid_refresh_keeps_claims_that_userinfo_lacks(
 def test_oauth2_refresh_maps_profile_as_sign_in_does(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    github = PRESETS["github"]
+    github = preset_settings("github")
+    assert github is not None
     settings = {"claims": github.claims, "emails_endpoint": f"{fake_provider.url}/user/emails", "trusts_email": True}
     fake_provider.userinfo = {"company": "Analytical Engines"}
     fake_provider.emails = [{"email": "ada@hub.example", "primary": True, "verified": True}]

@@ -1,4 +1,4 @@
-"""A tenant's program sets up social providers; those that Gatehouse only stores sign no account in."""
+"""A tenant's program sets up social providers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.contract.federation.connections import STORED_ONLY
 from app.contract.federation.identity_linking_operations import PROVIDERS
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.kit.resources.resource import MASKED
@@ -18,6 +17,7 @@ from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, a
 
 AT = "/v2/manage/providers"
 APPLE = {"Certificate": "", "KeyIdentifier": "ABC123DEFG", "ServiceId": "s", "BundleId": "b", "TeamId": "DEF123GHIJ"}
+INSTANCES = {"live": "organizations", "salesforce": "acme.my.salesforce.com"}
 Ask = Callable[..., Any]
 
 
@@ -45,7 +45,13 @@ def test_every_provider_of_the_interface_is_stored(send: Ask) -> None:
     assert sorted(item["Provider"] for item in listed) == sorted(name.upper() for name in PROVIDERS)
     for name in sorted(PROVIDERS):
         path = f"{AT}/{name.upper()}"
-        body = {"Key": f"key of {name}", "Secret": "s", "IsActive": True, "ExtraField1": "one", "ExtraField2": "two"}
+        body = {
+            "Key": f"key of {name}",
+            "Secret": "s",
+            "IsActive": True,
+            "ExtraField1": INSTANCES.get(name, "one"),
+            "ExtraField2": "two",
+        }
         expected = {
             **body, "Provider": name.upper(), "Secret": MASKED,
             "AppleSecretConfiguration": {"Certificate": None, "KeyIdentifier": "", "ServiceId": "", "BundleId": "", "TeamId": ""},
@@ -89,13 +95,26 @@ def test_wrong_apple_configuration_is_refused(send: Ask, name: str, members: dic
     assert answered(send("GET", f"{AT}/{name}"))["Key"] == ""
 
 
-def test_stored_provider_signs_no_account_in(tenant: TenantServer, send: Ask) -> None:
-    for name in [*STORED_ONLY, "github", "apple"]:
-        answered(send("PUT", f"{AT}/{name.upper()}", {"Key": "k", "IsActive": True}))
-    assert offered(tenant) == ["github"], "apple signs in only in apps, not at the address that appinfo states"
-    for name in sorted(STORED_ONLY):
-        native = tenant.send("GET", f"/api/v2/access_token/{name}", secret=tenant.api_secret, refresh_token="x")
-        assert native.status_code in (400, 403, 404), name
+@pytest.mark.parametrize(
+    ("name", "instance"),
+    [
+        ("LIVE", "evil.example"), ("LIVE", "common/../x"), ("SALESFORCE", "salesforce.com.evil.example"), ("SALESFORCE", "evil.example/"),
+        ("SALESFORCE", "acme.my.salesforce.com@evil.example"), ("SALESFORCE", "login.salesforce.com:8443"),
+    ],
+)  # fmt: skip
+def test_host_that_is_not_the_providers_is_refused(send: Ask, name: str, instance: str) -> None:
+    answer = send("PUT", f"{AT}/{name}", {"Key": "k", "ExtraField1": instance})
+    assert refused(answer) == (400, 7900)
+    assert "ExtraField1" in answer.get_json()["Description"]
+    assert answered(send("GET", f"{AT}/{name}"))["Key"] == ""
+
+
+def test_every_provider_is_offered_with_its_key(tenant: TenantServer, send: Ask) -> None:
+    for name in PROVIDERS:
+        answered(send("PUT", f"{AT}/{name.upper()}", {"Key": "k", "Secret": "s", "IsActive": True}))
+    assert sorted(offered(tenant)) == sorted(PROVIDERS - {"apple"}), "Apple's secret cannot be signed yet"
+    answered(send("PUT", f"{AT}/APPLE", {"AppleSecretConfiguration": {**APPLE, "Certificate": private_key()}}))
+    assert sorted(offered(tenant)) == sorted(PROVIDERS)
 
 
 def test_switched_off_provider_is_not_in_appinfo(tenant: TenantServer, send: Ask) -> None:

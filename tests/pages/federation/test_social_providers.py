@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from flask import Flask
 
 from app.contract.federation import identity_linking_operations
-from app.contract.federation.connections import STORED_ONLY
+from app.contract.federation.provider_presets import NAMES, presets
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
@@ -17,6 +18,7 @@ from tests.support.visitors.visitor import NewVisitorAt
 
 PROVIDERS = "/v2/manage/providers"
 GOOGLE = {"IsActive": True, "Key": "client-1", "Secret": "a client secret"}
+APPLE = {"AppleSecretConfiguration": {"KeyIdentifier": "ABC123DEFG", "TeamId": "DEF123GHIJ"}}
 Ask = Callable[..., Any]
 
 
@@ -74,16 +76,19 @@ def test_malformed_or_unknown_provider_changes_nothing(send: Ask, name: str, bod
     assert answered(send("GET")) == before
 
 
-def test_provider_that_is_only_stored_is_on_no_page(
+def test_every_provider_has_its_name_and_mark(
     send: Ask, tenant: World, new_visitor_at: NewVisitorAt, subtests: pytest.Subtests
 ) -> None:
-    answered(send("PUT", "google", GOOGLE))
-    for name in sorted(STORED_ONLY):
+    for name in NAMES:
+        answered(send("PUT", name, {**GOOGLE, **APPLE} if name == "apple" else GOOGLE))
+    page = new_visitor_at(tenant).open("/login").html
+    buttons = dict(re.findall(r'<a[^>]*href="[^"]*/sign-in/with\?provider=(\w+)[^"]*"[^>]*>(.*?)</a>', page, re.DOTALL))
+    assert list(buttons) == list(NAMES)
+    for name, button in buttons.items():
         with subtests.test(name):
-            answered(send("PUT", name, GOOGLE))
-            page = new_visitor_at(tenant).open("/login").text.lower()
-            assert "continue with google" in page
-            assert f"continue with {name}" not in page
+            text = " ".join(re.sub(r"<[^>]*>", " ", button).split())
+            assert text == f"Continue with {presets()[name].title}"
+            assert "<svg" in button, "an initial instead of the provider's mark"
 
 
 def test_provider_with_addresses_of_a_file_keeps_them(send: Ask, tenant: World) -> None:

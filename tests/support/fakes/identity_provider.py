@@ -52,6 +52,7 @@ class ReceivedRequest:
     form: Mapping[str, str]
     query: Mapping[str, str] = field(default_factory=dict)
     url: str = ""
+    method: str = ""
 
 
 @dataclass
@@ -157,7 +158,7 @@ class FakeProvider:
         if self.needs_pkce and challenge_of(form["code_verifier"]) != requested["code_challenge"]:
             return 400, {"error": "invalid_grant"}
         said = self.issued(requested["who"], with_refresh=self.issues_refresh_tokens)
-        if "nonce" not in requested:
+        if "openid" not in requested.get("scope", "").split():
             return 200, said
         return 200, {**said, "id_token": self.id_token or self.signed(requested, said["access_token"])}
 
@@ -181,7 +182,7 @@ class FakeProvider:
 
     def signed(self, requested: Mapping[str, Any], access_token: str) -> str:
         claims = {
-            "iss": self.url, "aud": CLIENT, "iat": self.now, "exp": self.now + 300, "nonce": requested["nonce"],
+            "iss": self.url, "aud": CLIENT, "iat": self.now, "exp": self.now + 300, "nonce": requested.get("nonce"),
             "at_hash": half_of(access_token), **requested["who"], **self.claims,
         }  # fmt: skip
         overrides = {name: value for name, value in claims.items() if value is not None}
@@ -230,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self, form: dict[str, str]) -> None:
         stored, path = self.server.provider, urlsplit(self.path).path
         query = dict(parse_qsl(urlsplit(self.path).query))
-        request = ReceivedRequest(path, dict(self.headers), form, query, f"{stored.url}{self.path}")
+        request = ReceivedRequest(path, dict(self.headers), form, query, f"{stored.url}{self.path}", self.command)
         stored.received.append(request)
         time.sleep(stored.delay_seconds)
         if stored.answers_after is not None:
@@ -244,7 +245,8 @@ class _Handler(BaseHTTPRequestHandler):
             status, said = answered or stored.answer(
                 path, self.headers.get("Authorization", "").removeprefix("Bearer "), form
             )
-            headers, body = {"Content-Type": "application/json"}, json.dumps(said).encode()
+            body = said if isinstance(said, bytes) else json.dumps(said).encode()
+            headers = {"Content-Type": "text/html" if isinstance(said, bytes) else "application/json"}
         try:
             self.send_response(status)
             for name, value in {"Content-Length": str(len(body)), **headers}.items():

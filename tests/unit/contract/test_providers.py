@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from app.contract.federation.connections import PRESETS, resolved
+from app.contract.federation.connections import resolved
+from app.contract.federation.provider_presets import NAMES, ProviderPreset, presets
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.platform.outbound.openid_metadata import is_allowed_endpoint
+from tests.support.journeys.social_providers import ALL, OAUTH_UPSTREAMS
 
 
 def configured(**connections: Any) -> TenantSettings:
@@ -20,11 +23,26 @@ def configured(**connections: Any) -> TenantSettings:
 
 
 def test_known_provider_needs_only_a_key() -> None:
-    stored = configured(**{name: {"key": "k"} for name in PRESETS}).connections
+    stored = configured(**{name: {"key": "k"} for name in NAMES}).connections
     complete = {name: resolved(name, connection) for name, connection in stored.items()}
     assert {item.key for item in complete.values()} == {"k"}
     assert {name for name, item in complete.items() if item.trusts_email} == {"google", "github"}
-    assert {name for name, item in complete.items() if not item.pkce} == {"linkedin"}
+    assert {name for name, item in complete.items() if not item.pkce} == {
+        "apple", "foursquare", "linkedin", "paypal", "qq", "sinaweibo", "wechat",
+    }  # fmt: skip
+
+
+def test_every_provider_is_played_by_its_documentation() -> None:
+    assert sorted(ALL) == sorted(NAMES)
+    for name, upstream in OAUTH_UPSTREAMS.items():
+        assert set(upstream.documentation) <= set(presets()[name].documentation), name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_data_of_a_provider_have_the_declared_types(name: str) -> None:
+    adapter = TypeAdapter(ProviderPreset)
+    assert adapter.validate_python(asdict(presets()[name])) == presets()[name]
+    assert all(address.startswith("https://") for address in presets()[name].documentation)
 
 
 def test_known_provider_with_own_issuer_must_state_its_trust() -> None:

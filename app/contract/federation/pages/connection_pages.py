@@ -35,12 +35,13 @@ class ConnectionHandler(Wire):
 
 
 class ConnectionCallback(Wire):
-    """The provider's authorization response (RFC 6749 section 4.1.2, RFC 9207)."""
+    """The provider's authorization response (RFC 6749 section 4.1.2, RFC 9207); `user` is Apple's, with the person's name."""
 
     state: Text
     code: Text = ""
     error: Text = ""
     iss: Text = ""
+    user: Text = ""
 
 
 class ConnectedProfileRequest(Wire):

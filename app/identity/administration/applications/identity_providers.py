@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from app.contract import errors
 from app.contract.federation import oauth_providers, social_provider_operations
-from app.contract.federation.connections import resolved
+from app.contract.federation.connections import resolved, wrong_instance
 from app.contract.federation.identity_linking_operations import PROVIDERS
 from app.contract.federation.social_provider_operations import StoredSocialProvider
 from app.contract.tenants.settings import TenantSettings
@@ -77,7 +77,9 @@ class ConnectionStore(Store):
         if self.is_social:
             return sorted(PROVIDERS)
         return sorted(
-            name for name, connection in connections.items() if name not in PROVIDERS and not connection.get("issuer")
+            name
+            for name, connection in connections.items()
+            if name not in PROVIDERS and not (connection.get("issuer") or connection.get("preset"))
         )
 
     def _write(
@@ -103,6 +105,8 @@ def wrong_members(content: StoredSocialProvider, settings: TenantSettings | None
         yield "key", "the client id that the provider issued"
     if content.apple is not None and any(content.apple.model_dump().values()) and content.provider.lower() != _APPLE:
         yield "apple.team_id", "nothing; AppleSecretConfiguration is for APPLE only"
+    if expected := wrong_instance(content.provider.lower(), content):
+        yield "extra_field1", expected
 
 
 def refuse_apples_key(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
@@ -129,7 +133,7 @@ def read_provider(context: Context, item_input: ItemInput) -> None:
     item_input.id["provider_name"] = name
     _require_secret(context, name, item_input)
     connections = context.tenant.settings.connections
-    if name in PROVIDERS or (name in connections and connections[name].issuer):
+    if name in PROVIDERS or (name in connections and (connections[name].issuer or connections[name].preset)):
         raise errors.BadField(
             "ProviderName: another one; a social provider or a connection of the configuration file has this name."
         )

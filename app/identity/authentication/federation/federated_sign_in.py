@@ -12,18 +12,15 @@ from datetime import timedelta
 from typing import Final
 
 from app.contract import errors
-from app.contract.federation.connections import can_sign_in, resolved
+from app.contract.federation.connections import can_sign_in
 from app.contract.messages.models import MailKind
-from app.identity.authentication.federation import jwt_providers, offered_connections
+from app.identity.authentication.federation import jwt_providers, offered_connections, provider_clients
 from app.identity.authentication.federation.offered_connections import OfferedConnection
-from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
-from app.identity.authentication.federation.providers.openid import OpenIdProvider
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.directory.identity_provider import AuthenticationRequest, ProviderDenied, ProviderIdentity
-from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.messaging.message import MessageFacts
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -82,9 +79,9 @@ def begin(
         f"{interaction_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{CALLBACK}"
     )
     language = context.visit.language if context.visit else ""
-    provider = provider_of(context, connection.name)
     context.work.release_connection()
     try:
+        provider = provider_clients.for_website(context, connection.name)
         url = provider.authorization_url(request, hint=hint, is_reauthentication=reauthenticate, language=language)
     except ProviderUnavailable as problem:
         raise _log_broken(connection.name, problem) from None
@@ -127,9 +124,9 @@ def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple
     request = AuthenticationRequest(
         state, token.facts["nonce"], token.facts["verifier"], f"{context.issuer}{CALLBACK}", requested_at
     )
-    provider = provider_of(context, name)
     context.work.release_connection()
     try:
+        provider = provider_clients.for_website(context, name)
         identity, tokens = provider.fetch_identity(request, parameters, context.now)
     except ProviderDenied as reason:
         log.info("connection %s refused: %s", name, reason)
@@ -184,18 +181,3 @@ def _log_broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
 def provider_response(problem: ProviderUnavailable) -> str | None:
     """Return a summary of the provider's response; None if it did not answer. Its text may contain secrets."""
     return problem.error or (f"HTTP {problem.status}" if problem.status is not None else None)
-
-
-def secret_of(context: Context, name: str) -> str:
-    """Return the client secret of a connection; empty without one."""
-    secrets = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS)
-    return secrets.get(name, "")
-
-
-def provider_of(context: Context, name: str) -> OpenIdProvider | OAuth2Provider:
-    """Return the tenant's client at the provider of a configured connection."""
-    effective = resolved(name, context.tenant.settings.connections[name])
-    secret = secret_of(context, name)
-    if effective.issuer:
-        return OpenIdProvider(name, effective, secret, context.services.provider_metadata)
-    return OAuth2Provider(name, effective, secret, context.services.provider_metadata.resolver)

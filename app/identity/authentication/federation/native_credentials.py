@@ -15,13 +15,13 @@ from typing import Final
 from joserfc.jwk import Key
 
 from app.contract import errors
-from app.contract.federation.connections import STANDARD_CLAIMS, ConnectionSettings, can_sign_in, resolved
+from app.contract.federation.connections import STANDARD_CLAIMS, ConnectionSettings, can_sign_in, native_settings
 from app.contract.federation.native_sign_in_operations import PROVIDERS, Kind, NativeSignIn, kind_of
-from app.identity.authentication.federation import federated_sign_in, jwt_providers
-from app.identity.authentication.federation.providers import id_tokens, provider_introspection, twitter
+from app.identity.authentication.federation import federated_sign_in, jwt_providers, provider_clients
+from app.identity.authentication.federation.providers import id_tokens, provider_introspection
 from app.identity.authentication.federation.providers.id_tokens import ExpectedIdToken, IdTokenRefused
+from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
-from app.identity.authentication.federation.providers.tencent import TencentProvider
 from app.identity.directory.identity_provider import (
     ProfileUnsupported,
     ProviderDenied,
@@ -148,7 +148,10 @@ class _Client:
     kind: Kind
     name: str
     settings: ConnectionSettings
-    secret: str = field(repr=False)
+
+    def provider(self) -> OpenIdProvider | OAuth2Provider:
+        """Return the client that sends requests. Raises ProviderUnavailable."""
+        return provider_clients.client(self.context, self.name, self.settings)
 
     def request(self, name: str, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         """Return the request that verifies the credential. Raises for a missing parameter."""
@@ -166,11 +169,10 @@ class _Client:
         return self._code_request(req.code, req)
 
     def by_refresh_token(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
-        provider = federated_sign_in.provider_of(self.context, self.name)
-        if not isinstance(provider, OpenIdProvider):
+        if not self.settings.issuer:
             raise errors.ConnectionNotConfigured
-        text, now = req.refresh_token or "", self.context.now
-        return lambda: self._verified(provider.redeem_refresh_token(text, now))
+        text = req.refresh_token or ""
+        return lambda: self._redeem_refresh_token(text)
 
     def by_facebook(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         return self._access_token_request("fb_access_token", req.fb_access_token)
@@ -196,11 +198,8 @@ class _Client:
             raise errors.ProviderTokenMissing("The tw_access_token is a required parameter.")
         if not req.tw_token_secret:
             raise errors.ProviderTokenSecretMissing("The tw_token_secret is a required parameter.")
-        token, now = (req.tw_access_token, req.tw_token_secret), self.context.now
-        resolver = self.context.services.provider_metadata.resolver
-        return lambda: self._verified(
-            twitter.read_identity(resolver, self.name, self.settings, self.secret, token, now)
-        )
+        token = req.tw_access_token, req.tw_token_secret
+        return lambda: self._read_twitter(token)
 
     def _access_token_request(self, parameter: str, access_token: str | None) -> Callable[[], VerifiedIdentity]:
         if not access_token:
@@ -219,28 +218,35 @@ class _Client:
         return lambda: self._redeem_code(code, redirect_uri)
 
     def _redeem_code(self, code: str, redirect_uri: str) -> VerifiedIdentity:
-        tencent = TencentProvider(
-            self.name, self.settings, self.secret, self.context.services.provider_metadata.resolver
-        )
-        if self.kind == "wechat":
-            return self._verified(tencent.redeem_wechat_code(code))
-        if self.kind == "qq":
-            return self._verified(tencent.redeem_qq_code(code, redirect_uri))
-        provider = federated_sign_in.provider_of(self.context, self.name)
-        return self._verified(*provider.redeem_code(code, redirect_uri, self.context.now))
+        return self._verified(*self.provider().redeem_code(code, redirect_uri, self.context.now))
+
+    def _redeem_refresh_token(self, text: str) -> VerifiedIdentity:
+        provider = self.provider()
+        if not isinstance(provider, OpenIdProvider):
+            raise ProfileUnsupported
+        return self._verified(provider.redeem_refresh_token(text, self.context.now))
+
+    def _read_twitter(self, token: tuple[str, str]) -> VerifiedIdentity:
+        from app.identity.authentication.federation.providers import twitter  # noqa: PLC0415 - for X only
+
+        resolver, now = self.context.services.provider_metadata.resolver, self.context.now
+        secret = provider_clients.client_secret(self.context, self.name, self.settings)
+        return self._verified(twitter.read_identity(resolver, self.name, self.settings, secret, token, now))
 
     def _read_profile(self, access_token: str) -> VerifiedIdentity:
-        resolver = self.context.services.provider_metadata.resolver
-        subject = provider_introspection.issued_subject(resolver, self.kind, self.settings, self.secret, access_token)
-        identity = federated_sign_in.provider_of(self.context, self.name).read_identity(access_token)
+        provider, resolver = self.provider(), self.context.services.provider_metadata.resolver
+        subject = provider_introspection.issued_subject(
+            resolver, self.kind, self.settings, provider.secret, access_token
+        )
+        identity = provider.read_identity(access_token)
         if subject is not None and identity.subject != subject:
             raise ProviderUnavailable("the profile is about another subject")
         return self._verified(identity, ProviderTokens(access_token))
 
     def _verify_id_token(self, text: str) -> VerifiedIdentity:
-        provider, now = federated_sign_in.provider_of(self.context, self.name), self.context.now
+        provider, now = self.provider(), self.context.now
         if isinstance(provider, OpenIdProvider):
-            issuer, keys = provider.issuer, provider.id_token_keys()
+            issuer, keys = provider.id_token_keys()
         else:
             issuer, keys = self.settings.id_token_issuer or "", self._keys
         is_google = self.kind == "google"
@@ -277,7 +283,7 @@ def _sender(context: Context, req: NativeSignIn) -> _CredentialSender:
 def _client(context: Context, kind: Kind, req: NativeSignIn) -> _Client:
     """Return the tenant's client at a provider: at the connection `socialappname`, else at the only one or the one of its name."""
     configured = {
-        name: resolved(name, connection)
+        name: native_settings(name, connection)
         for name, connection in context.tenant.settings.connections.items()
         if can_sign_in(name, connection)
     }
@@ -290,13 +296,14 @@ def _client(context: Context, kind: Kind, req: NativeSignIn) -> _Client:
         raise errors.ConnectionNotConfigured
     if len(connection_names) > 1:
         raise errors.BadParameter("socialappname: the name of one of the connections to this provider.")
-    return _Client(
-        context,
-        kind,
-        connection_names[0],
-        configured[connection_names[0]],
-        federated_sign_in.secret_of(context, connection_names[0]),
-    )
+    return _Client(context, kind, connection_names[0], _as_app(kind, configured[connection_names[0]]))
+
+
+def _as_app(kind: Kind, settings: ConnectionSettings) -> ConnectionSettings:
+    """Return the settings of the provider's client for apps."""
+    apple = settings.apple
+    key = apple.bundle_id if kind == "apple" and apple is not None and apple.bundle_id else settings.key
+    return settings.model_copy(update={"key": key, "preset": kind})
 
 
 def _with_id_token(context: Context, verified: VerifiedIdentity, text: str, valid_until: float) -> VerifiedIdentity:

@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.contract import errors
-from app.contract.federation.connections import PRESETS, ConnectionSettings, is_offered, resolved, well_known_provider
+from app.contract.federation.connections import (
+    ConnectionSettings,
+    is_offered,
+    preset_settings,
+    quirks_of,
+    resolved,
+    well_known_provider,
+)
 from app.contract.federation.identity_linking_operations import PROVIDERS
+from app.contract.federation.provider_presets import NAMES
 from app.identity.platform.context import Context
 
 GOOGLE = "https://accounts.google.com"
@@ -25,8 +33,8 @@ class OfferedConnection:
 
 def active_connections(context: Context) -> tuple[OfferedConnection, ...]:
     """Return the active connections that pages offer: presets first, then by name, because stored keys have no order."""
-    settings, presets = context.tenant.settings.connections, list(PRESETS)
-    names = sorted(settings, key=lambda name: (presets.index(name) if name in presets else len(presets), name))
+    settings = context.tenant.settings.connections
+    names = sorted(settings, key=lambda name: (NAMES.index(name) if name in NAMES else len(NAMES), name))
     return tuple(_connection(name, settings[name]) for name in names if is_offered(name, settings[name]))
 
 
@@ -46,7 +54,7 @@ def find(context: Context, name: str) -> OfferedConnection:
 
 def title_and_mark(context: Context, name: str) -> tuple[str, str]:
     """Return the display name and the mark of a connection, even if it was removed."""
-    settings = context.tenant.settings.connections.get(name) or PRESETS.get(name)
+    settings = context.tenant.settings.connections.get(name) or preset_settings(name)
     if settings is None:
         return name, ""
     connection = _connection(name, settings)
@@ -60,11 +68,11 @@ def title_for(context: Context, name: str) -> str:
 
 def _connection(name: str, settings: ConnectionSettings) -> OfferedConnection:
     effective = resolved(name, settings)
-    can_reauthenticate = supports_reauthentication(effective.issuer)
+    can_reauthenticate = supports_reauthentication(effective)
     mark = well_known_provider(effective)
     return OfferedConnection(name, effective.title or name, bool(effective.trusts_email), can_reauthenticate, mark)
 
 
-def supports_reauthentication(issuer: str | None) -> bool:
-    """Return whether the provider supports reauthentication; Google rejects the parameter."""
-    return issuer not in (None, GOOGLE)
+def supports_reauthentication(connection: ConnectionSettings) -> bool:
+    """Return whether the provider of a complete connection supports reauthentication; Google rejects the parameter."""
+    return connection.issuer not in (None, GOOGLE) and quirks_of(connection).reauthenticates

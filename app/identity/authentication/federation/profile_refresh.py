@@ -9,7 +9,7 @@ from typing import Final
 
 from app.contract import errors
 from app.contract.errors import TooManyRequests
-from app.identity.authentication.federation import federated_sign_in
+from app.identity.authentication.federation import federated_sign_in, provider_clients
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
@@ -47,16 +47,16 @@ def refresh(context: Context, account: Account) -> Account:
     stored = _usable_tokens(context, account, linked) if linked is not None else None
     if linked is None or stored is None:
         raise errors.NoProviderProfile
-    reader = _Reader(context, federated_sign_in.provider_of(context, linked.provider), account.uid, linked, stored)
     context.work.release_connection()
     try:
-        identity = reader.read()
+        provider = provider_clients.for_website(context, linked.provider)
+        identity = _Reader(context, provider, account.uid, linked, stored).read()
     except ProfileUnsupported:
         raise errors.NoProviderProfile from None
     except ProviderUnavailable as problem:
         log.warning("profile of connection %s: %s", linked.provider, problem)
         raise errors.ProviderFailed(provider_response=federated_sign_in.provider_response(problem)) from None
-    is_partial = reader.provider.has_id_token
+    is_partial = provider.has_id_token
     try:
         return linked_identities.update_profile(context, account, identity, is_partial=is_partial)
     except linked_identities.NotLinked:

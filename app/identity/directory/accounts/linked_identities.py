@@ -230,8 +230,15 @@ def _has(account: Account, identity: ProviderIdentity) -> bool:
 
 def _update(context: Context, fresh: Account, identity: ProviderIdentity) -> Account:
     latest = _new(identity, context.now)
-    updated = (replace(latest, linked_at=item.linked_at) if item.key == latest.key else item for item in of(fresh))
+    updated = (_again(item, latest) if item.key == latest.key else item for item in of(fresh))
     return _save(context, fresh, tuple(updated), identity)
+
+
+def _again(item: Identity, latest: Identity) -> Identity:
+    """Return an identity with the provider's data of now. A provider that tells no name again, as Apple, leaves the profile."""
+    if latest.profile or latest.name:
+        return replace(latest, linked_at=item.linked_at)
+    return replace(item, email=latest.email or item.email, used_at=latest.used_at)
 
 
 def _reread(item: Identity, latest: Identity, *, is_partial: bool) -> Identity:

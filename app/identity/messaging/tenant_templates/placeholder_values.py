@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.federation.connections import PRESETS, resolved
+from app.contract.federation.connections import preset_settings, resolved
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account, full_name
@@ -70,9 +70,10 @@ def applicable_sections(account: Account | None) -> frozenset[str]:
 
 def _providers(context: Context, account: Account | None) -> str:
     """Return the titles of the providers that the account is linked to."""
-    connections = {**PRESETS, **context.tenant.settings.connections}
+    configured = context.tenant.settings.connections
     names = dict.fromkeys(identity.provider for identity in linked_identities.of(account)) if account else ()
-    titles = (resolved(name, connections[name]).title if name in connections else name for name in names)
+    connections = {name: configured.get(name) or preset_settings(name) for name in names}
+    titles = (resolved(name, found).title if found else name for name, found in connections.items())
     return one_line(", ".join(title or name for title, name in zip(titles, names, strict=True)), 200)
 
 

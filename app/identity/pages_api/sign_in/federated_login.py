@@ -104,7 +104,7 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
         return next_step.START_AGAIN
     if interaction.is_done:
         return next_step.after_end(session)
-    parameters = req.model_dump(include={"code", "error", "iss"}, exclude_defaults=True)
+    parameters = req.model_dump(include={"code", "error", "iss", "user"}, exclude_defaults=True)
     try:
         identity, connection = federated_sign_in.finish(context, req.state, parameters)
     except federated_sign_in.UnknownState:

@@ -41,8 +41,9 @@ class Endpoints:
 
 @dataclass(frozen=True)
 class ProviderMetadata:
-    """A provider's discovery document."""
+    """A provider's discovery document. `issuer` is that of ID tokens: with `{tenantid}` where each directory has its own."""
 
+    issuer: str
     endpoints: Endpoints
     userinfo: str
     jwks: str
@@ -131,10 +132,9 @@ class ProviderMetadataCache:
 
 def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:
     document = outbound_http.get_json_object(resolver, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
-    if document.get("issuer") != issuer:
-        raise ProviderUnavailable(
-            "its configuration is another issuer's", expected=f"issuer {issuer}", received=document.get("issuer")
-        )
+    named = document.get("issuer")
+    if named != issuer and not _is_template(named, issuer):
+        raise ProviderUnavailable("its configuration is another issuer's", expected=f"issuer {issuer}", received=named)
     urls = {name: document.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
     userinfo = document.get("userinfo_endpoint") or ""
     for name, url in {**urls, **({"userinfo_endpoint": userinfo} if userinfo else {})}.items():
@@ -149,7 +149,13 @@ def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:
         next((method for method in _AUTH_METHODS if method in methods), _AUTH_METHODS[0]),
     )
     sends_issuer = document.get("authorization_response_iss_parameter_supported") is True
-    return ProviderMetadata(endpoints, str(userinfo), str(urls["jwks_uri"]), sends_issuer, now)
+    return ProviderMetadata(str(named), endpoints, str(userinfo), str(urls["jwks_uri"]), sends_issuer, now)
+
+
+def _is_template(named: Any, issuer: str) -> bool:
+    """Return whether a document is that of Microsoft's accounts of many directories, whose issuer has the directory's place."""
+    is_text = isinstance(named, str) and "{tenantid}" in named
+    return is_text and any(named.replace("{tenantid}", group) == issuer for group in ("common", "organizations"))
 
 
 def is_allowed_endpoint(issuer: str, url: str) -> bool:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from joserfc.jwk import Key
+
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.identity.platform import jwts
-from app.identity.platform.jwts import PUBLIC_KEY_ALGORITHMS, JwtNotAccepted, JwtProfile, Keys
+from app.identity.platform.jwts import PUBLIC_KEY_ALGORITHMS, JwtNotAccepted, JwtProfile, Keys, SignatureRefused
 from app.identity.platform.outbound.findings import FindingTexts, kind_of_value, shown_claim
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
@@ -24,6 +27,8 @@ _OTHERS: Final = {
     "nonce": "the nonce of this sign-in", "sub": "sub: text", "at_hash": "the hash of the access token of this answer",
 }  # fmt: skip
 PROFILE: Final = JwtProfile(PUBLIC_KEY_ALGORITHMS, MAX_LENGTH)
+DIRECTORY: Final = "{tenantid}"
+_DIRECTORY_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DIGESTS: Final[Mapping[str, Any]] = {"256": hashlib.sha256, "384": hashlib.sha384, "512": hashlib.sha512}
 
 
@@ -36,6 +41,7 @@ class ExpectedIdToken:
     """What the claims of an id_token must be.
 
     Args:
+        issuer: with `{tenantid}` for the directory of the account, which `tid` names (Microsoft's `common` and `organizations`).
         nonce: None where this service requested none.
         access_token: the token that came with the id_token; None if none came, and `at_hash` is not checked.
         has_any_party: accept any `azp` in a token for this client alone, as Google issues it to other apps of a client's project.
@@ -53,6 +59,7 @@ class ExpectedIdToken:
 def verify(text: str, keys: Keys, expected: ExpectedIdToken) -> dict[str, Any]:
     """Return the claims of a valid id_token. Raises IdTokenRefused, and ProviderUnavailable where the keys are."""
     try:
+        issuer, keys = _of_directory(text, keys, expected.issuer)
         token = jwts.read_jwt(text, keys, PROFILE)
     except JwtNotAccepted as refusal:
         raise IdTokenRefused(f"the id_token is not good: {refusal}", **refusal.texts) from None
@@ -63,7 +70,7 @@ def verify(text: str, keys: Keys, expected: ExpectedIdToken) -> dict[str, Any]:
     is_bound = "at_hash" in claims and expected.is_with_access_token
     times = PROFILE.times(claims, expected.now)
     checks = {
-        "iss": claims.get("iss") == expected.issuer,
+        "iss": claims.get("iss") == issuer,
         "aud": expected.client_id in audiences,
         "azp": party == expected.client_id or (is_alone and (expected.has_any_party or "azp" not in claims)),
         "nonce": expected.nonce is None or claims.get("nonce") == expected.nonce,
@@ -78,10 +85,34 @@ def verify(text: str, keys: Keys, expected: ExpectedIdToken) -> dict[str, Any]:
             wrong[0],
             claims,
             expected.now,
-            {"iss": expected.issuer, "aud": expected.client_id, "azp": expected.client_id},
+            {"iss": issuer, "aud": expected.client_id, "azp": expected.client_id},
         )
         raise IdTokenRefused(f"the id_token is not good: {', '.join(wrong)}", **finding)
     return claims
+
+
+def _of_directory(text: str, keys: Keys, issuer: str) -> tuple[str, Keys]:
+    """Return the issuer that a token must have, and its keys: of an issuer with many directories, those of the token's directory.
+
+    The claims are not verified yet; a signature by one of the keys does that.
+
+    Raises SignatureRefused.
+    See learn.microsoft.com/en-us/entra/identity-platform/access-tokens#validate-the-issuer.
+    """
+    if DIRECTORY not in issuer:
+        return issuer, keys
+    directory = jwts.unverified_claims(text, PROFILE).get("tid")
+    if not isinstance(directory, str) or not _DIRECTORY_ID.fullmatch(directory):
+        raise SignatureRefused(
+            "its tid names no directory", check=ConnectionCheck.ISS, expected="tid: the ID of a directory",
+            received=f"tid: {kind_of_value(directory)}",
+        )  # fmt: skip
+    of_token = issuer.replace(DIRECTORY, directory)
+
+    def own_keys(kid: str | None) -> list[Key]:
+        return [key for key in keys(kid) if str(key.get("issuer") or issuer).replace(DIRECTORY, directory) == of_token]
+
+    return of_token, own_keys
 
 
 def claim_finding(name: str, claims: Mapping[str, Any], now: datetime, expected: Mapping[str, Any]) -> FindingTexts:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Final
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlsplit, urlunsplit
 
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.contract.federation.connections import ConnectionSettings
+from app.contract.federation.connections import ConnectionSettings, quirks_of
 from app.identity.directory.identity_provider import (
     AuthenticationRequest,
     ProviderDenied,
@@ -17,7 +17,6 @@ from app.identity.directory.identity_provider import (
     ProviderTokens,
     identity_from_claims,
 )
-from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.findings import FindingTexts, checking, claim_names, error_name
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS, Endpoints
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
@@ -61,24 +60,25 @@ class OAuth2Provider:
             self.resolver, self.settings, self.secret, self._endpoints(), request, read_code(parameters)
         )
         with checking(ConnectionCheck.USERINFO, *tokens_in(response)):
-            return self.read_identity(read_access_token(response)), read_tokens(response, now)
+            return self._identity(read_access_token(response), response), read_tokens(response, now)
 
     def read_identity(self, access_token: str) -> ProviderIdentity:
         with checking(ConnectionCheck.USERINFO, access_token):
-            claims = outbound_http.get_json_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
-            names = self.settings.names
-            if self.settings.emails_endpoint:
-                claims = claims | _primary_email(
-                    outbound_http.get_json(self.resolver, self.settings.emails_endpoint, access_token), names
-                )
-            return identity_from_claims(self.name, names, claims)
+            return self._identity(access_token, None)
 
     def redeem_code(
         self, code: str, redirect_uri: str, now: datetime
     ) -> tuple[ProviderIdentity, ProviderTokens | None]:
         """Return the identity of a code that an app requested. Raises ProviderDenied, ProviderUnavailable."""
         response = redeem_native_code(self.resolver, self.settings, self.secret, self._endpoints(), code, redirect_uri)
-        return self.read_identity(read_access_token(response)), read_tokens(response, now)
+        return self._identity(read_access_token(response), response), read_tokens(response, now)
+
+    def _identity(self, access_token: str, response: Mapping[str, Any] | None) -> ProviderIdentity:
+        """Return the identity of an access token, and of the token response if there is one."""
+        from app.identity.authentication.federation.providers import oauth2_profile  # noqa: PLC0415 - with the first profile
+
+        claims = oauth2_profile.read_claims(self.resolver, self.settings, self.secret, access_token, response)
+        return identity_from_claims(self.name, self.settings.names, claims)
 
     def renew_tokens(self, tokens: ProviderTokens, now: datetime) -> ProviderTokens:
         return renew_tokens(self.resolver, self.settings, self.secret, self._endpoints(), tokens, now)
@@ -93,15 +93,19 @@ def authorization_url(
     settings: ConnectionSettings, endpoints: Endpoints, request: AuthenticationRequest, *, scope: str, **extra: str
 ) -> str:
     """Return the authorization URL, with state and PKCE."""
+    quirks = quirks_of(settings)
     with _client(Resolver(), settings, "", endpoints, request.redirect_uri) as client:  # no request is sent
         address, _ = client.create_authorization_url(
             endpoints.authorization,
             state=request.state,
             code_verifier=request.code_verifier if settings.pkce else None,
             scope=scope or None,
+            **quirks.authorization_parameters,
             **extra,
         )
-    return str(address)
+    parts = urlsplit(str(address))
+    query = parts.query.replace("client_id=", f"{quirks.client_id_name}=", 1)
+    return urlunsplit(parts._replace(query=query, fragment=quirks.authorization_fragment))
 
 
 def read_code(parameters: Mapping[str, str]) -> str:
@@ -124,9 +128,11 @@ def exchange_code(
     code: str,
 ) -> Mapping[str, Any]:
     """Exchange a code (RFC 6749 section 4.1.3). Raises ProviderDenied, ProviderUnavailable."""
-    pkce = {"code_verifier": request.code_verifier} if settings.pkce else {}
+    parameters = {"code": code, **({"code_verifier": request.code_verifier} if settings.pkce else {})}
+    if quirks_of(settings).token_method == "GET":
+        return _get_token(resolver, settings, secret, endpoints, request.redirect_uri, **parameters)
     with _client(resolver, settings, secret, endpoints, request.redirect_uri) as client:
-        return _fetch_token(client, endpoints.token, grant_type="authorization_code", code=code, **pkce)
+        return _fetch_token(client, endpoints.token, grant_type="authorization_code", **parameters)
 
 
 def redeem_native_code(
@@ -139,6 +145,8 @@ def redeem_native_code(
     if not secret:
         text = "without a client secret a code proves nothing"
         raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a client secret")
+    if quirks_of(settings).token_method == "GET":
+        return _get_token(resolver, settings, secret, endpoints, redirect_uri, code=code)
     with _client(resolver, settings, secret, endpoints, redirect_uri or None) as client:
         body = "" if redirect_uri else "redirect_uri="
         return _fetch_token(client, endpoints.token, body=body, grant_type="authorization_code", code=code)
@@ -148,9 +156,12 @@ def fetch_by_refresh_token(
     resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, refresh_token: str
 ) -> Mapping[str, Any]:
     """Return the response for a refresh token (RFC 6749 section 6). Raises ProviderUnavailable."""
+    parameters = {"grant_type": "refresh_token", "refresh_token": refresh_token}
+    if quirks_of(settings).token_method == "GET":
+        return _get_token(resolver, settings, secret, endpoints, None, **parameters)
     with _client(resolver, settings, secret, endpoints) as client:
         try:
-            return _fetch_token(client, endpoints.token, grant_type="refresh_token", refresh_token=refresh_token)
+            return _fetch_token(client, endpoints.token, **parameters)
         except ProviderDenied:
             text = "the refresh token is not good"
             raise ProviderUnavailable(text, error="invalid_grant", check=ConnectionCheck.REFRESH_TOKEN) from None
@@ -201,6 +212,39 @@ def _fetch_token(client: OAuth2Client, url: str, **parameters: str) -> Mapping[s
         text = f"the token endpoint did not answer: {type(problem).__name__}"
         raise ProviderUnavailable(text, check=_TOKEN, expected="tokens", received=_answer_of(problem)) from None
     return response
+
+
+def _get_token(
+    resolver: Resolver,
+    settings: ConnectionSettings,
+    secret: str,
+    endpoints: Endpoints,
+    redirect_uri: str | None,
+    **parameters: str,
+) -> Mapping[str, Any]:
+    """Request tokens of a provider that takes a GET, with the parameters and the secret in the URL.
+
+    Raises ProviderDenied for an invalid code, ProviderUnavailable.
+    """
+    from app.identity.authentication.federation.providers import provider_answers  # noqa: PLC0415 - for few providers
+
+    quirks = quirks_of(settings)
+    if not secret:
+        raise ProviderUnavailable("without a client secret a code proves nothing")
+    query = {
+        "grant_type": "authorization_code",
+        quirks.client_id_name: settings.key,
+        quirks.client_secret_name: secret,
+        **quirks.token_parameters,
+        **({"redirect_uri": redirect_uri or ""} if quirks.sends_redirect_uri and redirect_uri is not None else {}),
+        **parameters,
+    }
+    try:
+        return provider_answers.get_members(resolver, provider_answers.with_query(endpoints.token, query), quirks)
+    except ProviderUnavailable as refusal:
+        if refusal.error in quirks.code_errors:
+            raise ProviderDenied("the code is not good") from None
+        raise
 
 
 def read_access_token(response: Mapping[str, Any]) -> str:
@@ -264,10 +308,3 @@ def _client(
         token_endpoint_auth_method=method,
         transport=BoundedTransport(resolver),
     )
-
-
-def _primary_email(response: Any, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the claims of the primary address in a list such as GitHub's."""
-    entries = [entry for entry in response if isinstance(entry, dict)] if isinstance(response, list) else []
-    primary: dict[str, Any] = next((entry for entry in entries if entry.get("primary") is True), {})
-    return {names["email"]: primary.get("email"), names["email_verified"]: primary.get("verified")}

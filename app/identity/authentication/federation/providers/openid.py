@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Final
 
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.contract.federation.connections import ConnectionSettings
+from app.contract.federation.connections import ConnectionSettings, quirks_of
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import ExpectedIdToken
@@ -60,7 +60,7 @@ class OpenIdProvider:
     ) -> str:
         reauthentication = (
             {"prompt": "login", "max_age": "0"}
-            if is_reauthentication and offered_connections.supports_reauthentication(self.issuer)
+            if is_reauthentication and offered_connections.supports_reauthentication(self.settings)
             else {}
         )
         # only Google issues refresh tokens by this parameter
@@ -69,11 +69,14 @@ class OpenIdProvider:
             if self.settings.keep_provider_tokens and self.issuer == offered_connections.GOOGLE
             else {}
         )
-        optional = {"login_hint": hint, "ui_locales": language, **reauthentication, **offline}
+        quirks = quirks_of(self.settings)
+        hints = {"login_hint": hint, "ui_locales": language} if quirks.takes_hints else {}
+        nonce = {"nonce": request.nonce} if quirks.returns_nonce else {}
+        optional = {**nonce, **hints, **reauthentication, **offline}
         present = {name: value for name, value in optional.items() if value}
         scope = self.settings.scope or SCOPE
         endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))
-        return authorization_url(self.settings, endpoints, request, scope=scope, nonce=request.nonce, **present)
+        return authorization_url(self.settings, endpoints, request, scope=scope, **present)
 
     def fetch_identity(
         self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
@@ -88,9 +91,14 @@ class OpenIdProvider:
             request,
             read_code(parameters),
         )
+        quirks = quirks_of(self.settings)
         with checking(ConnectionCheck.USERINFO, *tokens_in(token)):
-            claims = self._claims(token, metadata, request.nonce, now)
+            claims = self._claims(token, metadata, request.nonce if quirks.returns_nonce else None, now)
             identity = self.identity_of(claims)
+        if quirks.posts_user:
+            from app.identity.authentication.federation.providers.posted_user import with_posted_name  # noqa: PLC0415 - for Apple only
+
+            identity = with_posted_name(identity, parameters.get("user", ""))
         return replace(identity, is_anew=_is_reauthenticated(claims, request.requested_at)), read_tokens(token, now)
 
     def redeem_code(
@@ -111,10 +119,10 @@ class OpenIdProvider:
         with checking(ConnectionCheck.USERINFO, *tokens_in(token)):
             return self.identity_of(self._claims(token, metadata, None, now))
 
-    def id_token_keys(self) -> Keys:
-        """Return the look-up of the provider's keys. Raises ProviderUnavailable."""
-        address = self.metadata_cache.metadata(self.issuer).jwks
-        return lambda kid: self.metadata_cache.keys(address, kid)
+    def id_token_keys(self) -> tuple[str, Keys]:
+        """Return the `iss` of the provider's ID tokens and the look-up of its keys. Raises ProviderUnavailable."""
+        metadata = self.metadata_cache.metadata(self.issuer)
+        return metadata.issuer, lambda kid: self.metadata_cache.keys(metadata.jwks, kid)
 
     def read_identity(self, access_token: str) -> ProviderIdentity:
         """Return the identity at the userinfo endpoint (Core section 5.3)."""
@@ -143,7 +151,7 @@ class OpenIdProvider:
 
     def _check_issuer(self, parameters: Mapping[str, str], metadata: ProviderMetadata) -> None:
         """Reject a response of another issuer (RFC 9207 section 2.4)."""
-        if "iss" in parameters and parameters["iss"] != self.issuer:
+        if "iss" in parameters and parameters["iss"] not in (self.issuer, metadata.issuer):
             raise ProviderUnavailable(
                 "the answer is another issuer's",
                 check=_ISSUER,
@@ -158,7 +166,9 @@ class OpenIdProvider:
         self, token: Mapping[str, Any], metadata: ProviderMetadata, nonce: str | None, now: datetime
     ) -> dict[str, Any]:
         """Verify the id_token of a token response and return its claims, with those of userinfo if they lack an address."""
-        expected = ExpectedIdToken(self.issuer, self.settings.key, now, nonce, access_token=token.get("access_token"))
+        expected = ExpectedIdToken(
+            metadata.issuer, self.settings.key, now, nonce, access_token=token.get("access_token")
+        )
         text = str(token.get("id_token") or "")
         claims = id_tokens.verify(text, lambda kid: self.metadata_cache.keys(metadata.jwks, kid), expected)
         if metadata.userinfo and not claims.get(self.settings.names["email"]):

@@ -1,0 +1,36 @@
+"""Makes the tenant's client at a provider: for websites, or for what the provider's SDK returns to apps."""
+
+from __future__ import annotations
+
+from app.contract.federation.connections import ConnectionSettings, quirks_of, resolved
+from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
+from app.identity.authentication.federation.providers.openid import OpenIdProvider
+from app.identity.directory.tenants.keys import tenant_secrets
+from app.identity.platform.context import Context
+
+
+def for_website(context: Context, name: str) -> OpenIdProvider | OAuth2Provider:
+    """Return the client of a configured connection, for sign-ins on pages. Raises ProviderUnavailable."""
+    settings = resolved(name, context.tenant.settings.connections[name])
+    if settings.apple is not None and settings.apple.service_id:
+        settings = settings.model_copy(update={"key": settings.apple.service_id})
+    return client(context, name, settings)
+
+
+def client(context: Context, name: str, settings: ConnectionSettings) -> OpenIdProvider | OAuth2Provider:
+    """Return the client of a complete connection. Raises ProviderUnavailable."""
+    secret, metadata = client_secret(context, name, settings), context.services.provider_metadata
+    if settings.issuer:
+        return OpenIdProvider(name, settings, secret, metadata)
+    return OAuth2Provider(name, settings, secret, metadata.resolver)
+
+
+def client_secret(context: Context, name: str, settings: ConnectionSettings) -> str:
+    """Return the client secret of a complete connection; empty without one. Raises ProviderUnavailable."""
+    secrets = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS)
+    private_key = secrets.get(name + tenant_secrets.APPLE_KEY)
+    if private_key and quirks_of(settings).signs_client_secret:
+        from app.identity.authentication.federation.providers import apple_client_secret  # noqa: PLC0415 - for Apple only
+
+        return apple_client_secret.client_secret(settings, private_key, context.now)
+    return secrets.get(name, "")

@@ -1,0 +1,64 @@
+"""Reads the answers of providers that are not plain JSON, or that answer an error with the status 200."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from pydantic_core import from_json
+
+from app.contract.federation.provider_presets import ProviderQuirks
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.kit.outbound.host_resolver import Resolver
+
+_CALLBACK: Final = re.compile(rb"\s*callback\s*\((.*)\)\s*;?\s*", re.DOTALL)
+_FORM: Final = re.compile(rb"[A-Za-z_]+=[^\s<>]*")
+
+
+def with_query(address: str, query: Mapping[str, str]) -> str:
+    """Return an address with further parameters."""
+    return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(query)}" if query else address
+
+
+def get_members(
+    resolver: Resolver, address: str, quirks: ProviderQuirks, access_token: str | None = None
+) -> dict[str, Any]:
+    """Get an object, with `access_token` as bearer token. Raises ProviderUnavailable."""
+    if not quirks.wraps_answers:
+        return checked(outbound_http.get_json_object(resolver, address, access_token), quirks)
+    return checked(_read(outbound_http.get_content(resolver, address, "application/json"), address), quirks)
+
+
+def post_members(resolver: Resolver, address: str, form: Mapping[str, str], quirks: ProviderQuirks) -> dict[str, Any]:
+    """Post a form and return the object of the answer. Raises ProviderUnavailable."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    members = outbound_http.request_json(resolver, "POST", address, headers, urlencode(form).encode())
+    return checked(_object(members, address), quirks)
+
+
+def checked(members: dict[str, Any], quirks: ProviderQuirks) -> dict[str, Any]:
+    """Return the members of an answer. Raises ProviderUnavailable if it is an error."""
+    refusal = next((members[name] for name in quirks.error_names if members.get(name)), None)
+    if refusal is not None:
+        raise ProviderUnavailable(f"it answered {str(refusal)[:40]!r}", error=str(refusal)[:40])
+    return members
+
+
+def _read(content: bytes, address: str) -> dict[str, Any]:
+    """Return the object in JSON, in `callback(…);`, or in the form of a query."""
+    if _FORM.fullmatch(content.strip()):
+        return dict(parse_qsl(content.decode("ascii", "replace")))
+    wrapped = _CALLBACK.fullmatch(content)
+    try:
+        return _object(from_json(wrapped[1] if wrapped else content), address)
+    except ValueError:
+        raise ProviderUnavailable(f"{urlsplit(address).netloc} answered no JSON") from None
+
+
+def _object(members: Any, address: str) -> dict[str, Any]:
+    if not isinstance(members, dict):
+        raise ProviderUnavailable(f"{urlsplit(address).netloc} answered no JSON object")
+    return members
