@@ -47,7 +47,7 @@ class QQUpstream(SocialUpstream):
         "https://wiki.connect.qq.com/get_user_info",
     )
     authorize, token_path, profile_path = "/oauth2.0/authorize", "/oauth2.0/token", "/user/get_user_info"
-    scopes, gives_email = "get_user_info", False
+    subject_path, scopes, gives_email = "/oauth2.0/me", "get_user_info", False
     ignores_format = False
     """Whether it answers as it does without `fmt=json`: by `callback(…);` and in the form of a query."""
     client_of_token = CLIENT

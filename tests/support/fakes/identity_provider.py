@@ -71,6 +71,8 @@ class FakeProvider:
     """Overrides of the discovery document; None removes a member."""
     answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
     """Complete answers by path."""
+    padding: dict[str, int] = field(default_factory=dict)
+    """Spaces after the answer, by path."""
     id_token: str | None = None
     needs_pkce: bool = True
     """Whether PKCE is supported; LinkedIn refuses a verifier."""
@@ -247,6 +249,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
             body = said if isinstance(said, bytes) else json.dumps(said).encode()
             headers = {"Content-Type": "text/html" if isinstance(said, bytes) else "application/json"}
+        body += b" " * stored.padding.get(path, 0)
         try:
             self.send_response(status)
             for name, value in {"Content-Length": str(len(body)), **headers}.items():

@@ -40,6 +40,8 @@ class SocialUpstream:
     authorize: ClassVar[str]
     token_path: ClassVar[str]
     profile_path: ClassVar[str]
+    subject_path: ClassVar[str] = ""
+    """Where the person's ID is, unless the profile has it."""
     client_name: ClassVar[str] = "client_id"
     scopes: ClassVar[str] = ""
     fragment: ClassVar[str] = ""

@@ -15,6 +15,7 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.platform.outbound.openid_metadata import is_allowed_endpoint
+from tests.support.journeys.refused_providers import COMMON, NOT_POSSIBLE, OAUTH, OPENID, cases
 from tests.support.journeys.social_providers import ALL, OAUTH_UPSTREAMS
 
 
@@ -36,6 +37,12 @@ def test_every_provider_is_played_by_its_documentation() -> None:
     assert sorted(ALL) == sorted(NAMES)
     for name, upstream in OAUTH_UPSTREAMS.items():
         assert set(upstream.documentation) <= set(presets()[name].documentation), name
+
+
+def test_every_provider_has_its_failure_cases() -> None:
+    table = cases()
+    assert {name for name, _ in table} == set(NAMES)
+    assert len(table) == 15 * len(COMMON) + 6 * len(OPENID) + 9 * len(OAUTH) - len(NOT_POSSIBLE) == 616
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,298 @@
+"""What a built-in provider, or a person between it and this service, can do wrong: each must be refused, with nothing left behind."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from joserfc.jwk import OctKey
+from sqlalchemy import func, select
+
+from app.identity.authentication.federation.providers.id_tokens import DIRECTORY
+from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.platform.continuation_tokens import ContinuationPurpose, token_table
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from tests.support.fakes.identity_provider import FakeProvider, key
+from tests.support.fakes.openid_upstreams import OPENID_UPSTREAMS
+from tests.support.journeys.social_providers import ALL, ConnectedProvider
+from tests.support.oauth.world import World
+from tests.support.visitors.visitor import VisitedPage, Visitor
+
+CALLBACK = "/socialauth/validate.sauth"
+HTML = (200, {"Content-Type": "text/html"}, b"<!doctype html><title>Maintenance</title>")
+METADATA_SERVICE = "http://169.254.169.254/latest/meta-data/"
+DENIED, BROKEN, GONE = "denied", "broken", "gone"
+
+
+@dataclass
+class ProviderVisit:
+    """A visitor who was led to a provider, and comes back."""
+
+    world: World
+    visitor: Visitor
+    provider: ConnectedProvider
+    another_browser: Callable[[], Visitor]
+    redirected: VisitedPage = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.begin()
+
+    @property
+    def fake(self) -> FakeProvider:
+        return self.provider.fake
+
+    def begin(self) -> None:
+        self.redirected = self.visitor.open(f"/sign-in/with?provider={self.provider.name}")
+
+    def answer(self, **who: Any) -> dict[str, str]:
+        """Sign in at the provider and return the parameters of the callback."""
+        return self.provider.signs_in(self.redirected.address, **who)
+
+    def back(self, parameters: dict[str, str] | list[tuple[str, str]] | None = None) -> VisitedPage:
+        return self.visitor.open(f"{CALLBACK}?{urlencode(self.answer() if parameters is None else parameters)}")
+
+    @property
+    def state(self) -> str:
+        return dict(parse_qsl(urlsplit(self.redirected.address).query))["state"]
+
+    def rows(self) -> dict[str, int]:
+        """Return how many accounts, identifiers and pending provider tokens the tenant has."""
+        tenant = self.world.tenant_id
+        pending = token_table.c.purpose == ContinuationPurpose.PROVIDER_TOKENS
+        with UnitOfWork(self.world.services.database, tenant).separate_transaction() as work:
+            return {
+                table.name: work.run(select(func.count()).select_from(table).where(*where)).scalar_one()
+                for table, where in (
+                    (accounts, (accounts.c.tenant_id == tenant,)),
+                    (identifiers, (identifiers.c.tenant_id == tenant,)),
+                    (token_table, (token_table.c.tenant_id == tenant, pending)),
+                )
+            }
+
+
+Misdeed = Callable[[ProviderVisit], VisitedPage]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One thing that goes wrong, and how it is refused."""
+
+    case: str
+    does: Misdeed
+    reason: str
+
+
+def denies(visit: ProviderVisit) -> VisitedPage:
+    return visit.back({"error": "access_denied", "state": visit.state})
+
+
+def without_code(visit: ProviderVisit) -> VisitedPage:
+    return visit.back({"state": visit.state})
+
+
+def in_another_browser(visit: ProviderVisit) -> VisitedPage:
+    visit.visitor = visit.another_browser()
+    return visit.back()
+
+
+def with_guessed_state(visit: ProviderVisit) -> VisitedPage:
+    return visit.back({**visit.answer(), "state": f"{visit.state.partition('.')[0]}.guessed"})
+
+
+def with_used_code(visit: ProviderVisit) -> VisitedPage:
+    code = visit.answer()["code"]
+    issued: dict[str, Any] = getattr(visit.provider.upstream, "codes", visit.fake.sent_out)
+    del issued[code]
+    return visit.back({"code": code, "state": visit.state})
+
+
+def with_used_callback(visit: ProviderVisit) -> VisitedPage:
+    refused = {"error": "access_denied", "state": visit.state}
+    visit.back(refused)
+    return visit.back({**visit.answer(), "state": visit.state})
+
+
+def repeats(name: str) -> Misdeed:
+    def misdeed(visit: ProviderVisit) -> VisitedPage:
+        answer = visit.answer()
+        return visit.back([*answer.items(), (name, answer[name])])
+
+    return misdeed
+
+
+def answers(path_of: Callable[[ProviderVisit], str], status: int, headers: dict[str, str], body: bytes) -> Misdeed:
+    def misdeed(visit: ProviderVisit) -> VisitedPage:
+        parameters = visit.answer()
+        visit.fake.answers[path_of(visit)] = (status, headers, body)
+        return visit.back(parameters)
+
+    return misdeed
+
+
+def pads(path_of: Callable[[ProviderVisit], str]) -> Misdeed:
+    """Return the right answer with 10 MB of spaces behind it."""
+
+    def misdeed(visit: ProviderVisit) -> VisitedPage:
+        parameters = visit.answer()
+        visit.fake.padding[path_of(visit)] = 10_000_000
+        return visit.back(parameters)
+
+    return misdeed
+
+
+def slowly(visit: ProviderVisit) -> VisitedPage:
+    """The caller shortens the deadline."""
+    parameters = visit.answer()
+    visit.fake.delay_seconds = 0.5
+    return visit.back(parameters)
+
+
+def token_path(visit: ProviderVisit) -> str:
+    return str(getattr(visit.provider.upstream, "token_path", "/token"))
+
+
+def profile_path(visit: ProviderVisit) -> str:
+    upstream = visit.provider.upstream
+    return str(getattr(upstream, "subject_path", "") or getattr(upstream, "profile_path", "/keys"))
+
+
+def bodies(name: str, path: Callable[[ProviderVisit], str]) -> tuple[Refusal, ...]:
+    """Return the answers that no request of a provider may have."""
+    found = {
+        "HTML": HTML,
+        "list": (200, {}, b"[]"),
+        "text": (200, {}, b'"token"'),
+        "empty object": (200, {}, b"{}"),
+        "wrong types": (
+            200,
+            {},
+            b'{"access_token": 7, "id_token": {}, "keys": 1, "id": {}, "openid": [], "user_id": true}',
+        ),
+        "deep": (200, {}, b"[" * 100_000),
+        "redirect": (302, {"Location": METADATA_SERVICE}, b""),
+        "server error": (500, {}, b"{}"),
+    }
+    cases = tuple(Refusal(f"{name}: {case}", answers(path, *answer), BROKEN) for case, answer in found.items())
+    return (*cases, Refusal(f"{name}: 10 MB", pads(path), BROKEN))
+
+
+COMMON = (
+    Refusal("denied", denies, DENIED),
+    Refusal("no code", without_code, DENIED),
+    Refusal("another browser", in_another_browser, GONE),
+    Refusal("unknown state", with_guessed_state, ""),
+    Refusal("used state", with_used_callback, ""),
+    Refusal("used code", with_used_code, f"{DENIED}|{BROKEN}"),
+    Refusal("code twice", repeats("code"), DENIED),
+    Refusal("state twice", repeats("state"), DENIED),
+    Refusal("slow", slowly, BROKEN),
+    *bodies("token", token_path),
+    *bodies("profile or keys", profile_path),
+)
+
+
+def claims(**changed: Any) -> Misdeed:
+    """Return ID tokens with other claims; None removes one."""
+
+    def misdeed(visit: ProviderVisit) -> VisitedPage:
+        parameters = visit.answer()
+        now = visit.fake.now
+        values = {
+            name: now + value if isinstance(value, int) and name in TIMES else value for name, value in changed.items()
+        }
+        visit.fake.claims = {**visit.fake.claims, **values}
+        return visit.back(parameters)
+
+    return misdeed
+
+
+TIMES = ("exp", "iat", "nbf")
+
+
+def signed(header: dict[str, Any], signing: Any = None) -> Misdeed:
+    def misdeed(visit: ProviderVisit) -> VisitedPage:
+        parameters = visit.answer()
+        visit.fake.header = header
+        visit.fake.key = signing or visit.fake.key
+        return visit.back(parameters)
+
+    return misdeed
+
+
+def without_id_token(visit: ProviderVisit) -> VisitedPage:
+    return answers(token_path, 200, {}, json.dumps({"access_token": "any", "token_type": "Bearer"}).encode())(visit)
+
+
+def with_public_key_as_secret(visit: ProviderVisit) -> VisitedPage:
+    """Sign by HS256 with the public key, which everybody has."""
+    return signed({"alg": "HS256"}, OctKey.import_key(json.dumps(visit.fake.published[0])))(visit)
+
+
+def without_signature(visit: ProviderVisit) -> VisitedPage:
+    """Return an ID token with `alg` none and no signature (RFC 7519 section 6)."""
+    parameters = visit.answer()
+    visit.fake.claims = {**visit.fake.claims, "at_hash": None}
+    signed_token = visit.fake.signed(visit.fake.sent_out[parameters["code"]], "any")
+    header = base64.urlsafe_b64encode(b'{"alg":"none"}').rstrip(b"=").decode()
+    visit.fake.id_token = f"{header}.{signed_token.split('.')[1]}."
+    return visit.back(parameters)
+
+
+OPENID = (
+    Refusal("iss", claims(iss="https://evil.example"), BROKEN),
+    Refusal("iss missing", claims(iss=None), BROKEN),
+    Refusal("iss template", claims(iss=f"https://login.microsoftonline.com/{DIRECTORY}/v2.0"), BROKEN),
+    Refusal("aud", claims(aud="another-app"), BROKEN),
+    Refusal("aud list without us", claims(aud=["another-app", "third"]), BROKEN),
+    Refusal("azp of another app", claims(azp="another-app"), BROKEN),
+    Refusal("aud list, azp missing", claims(aud=["gatehouse-of-acme", "another-app"]), BROKEN),
+    Refusal("nonce", claims(nonce="another"), BROKEN),
+    Refusal("nonce missing", claims(nonce=None), BROKEN),
+    Refusal("expired", claims(exp=-120), BROKEN),
+    Refusal("exp missing", claims(exp=None), BROKEN),
+    Refusal("exp is text", claims(exp="soon"), BROKEN),
+    Refusal("not valid yet", claims(iat=600, nbf=600), BROKEN),
+    Refusal("sub missing", claims(sub=None), BROKEN),
+    Refusal("sub is a number", claims(sub=1815), BROKEN),
+    Refusal("sub empty", claims(sub=""), BROKEN),
+    Refusal("at_hash", claims(at_hash="AAAA"), BROKEN),
+    Refusal("alg HS256", with_public_key_as_secret, BROKEN),
+    Refusal("alg none", without_signature, BROKEN),
+    Refusal("kid unknown", signed({"kid": "key-9"}), BROKEN),
+    Refusal("another key", signed({"kid": "key-1"}, key(2)), BROKEN),
+    Refusal("no id_token", without_id_token, BROKEN),
+)
+
+
+def identified_as(subject: Any) -> Misdeed:
+    """Return a profile of the right form, with this ID."""
+    return lambda visit: visit.back(visit.answer(id=subject))
+
+
+OAUTH = (
+    Refusal("profile: 401", answers(profile_path, 401, {}, b"{}"), BROKEN),
+    Refusal("id is an object", identified_as({"a": 1}), BROKEN),
+    Refusal("id is null", identified_as(None), BROKEN),
+    Refusal("id is true", identified_as(True), BROKEN),
+    Refusal("id is a fraction", identified_as(1.5), BROKEN),
+    Refusal("id is empty", identified_as(""), BROKEN),
+    Refusal("id is too long", identified_as("1" * 300), BROKEN),
+    Refusal("id ends in a line break", identified_as("ada\n"), BROKEN),
+    Refusal("id begins with a space", identified_as(" ada"), BROKEN),
+)
+NOT_POSSIBLE = {("linkedin", "nonce"), ("linkedin", "nonce missing")}
+"""LinkedIn returns no nonce."""
+
+
+def cases() -> list[tuple[str, Refusal]]:
+    """Return every provider with every case that it can have."""
+    return [
+        (name, refusal)
+        for name in ALL
+        for refusal in (*COMMON, *(OPENID if name in OPENID_UPSTREAMS else OAUTH))
+        if (name, refusal.case) not in NOT_POSSIBLE
+    ]
