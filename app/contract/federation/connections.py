@@ -151,7 +151,8 @@ class ConnectionSettings(ConfigurationModel):
         default="",
         max_length=500,
         description="A further value that the provider asks for. For `live`, the ID of a directory, `organizations` or `common` (default: "
-        "personal accounts); for `salesforce`, the login host (default: `login.salesforce.com`).",
+        "personal accounts); for `salesforce`, the login host (default: `login.salesforce.com`); for `twitter`, the "
+        "consumer key of OAuth 1.0a, for apps.",
     )
     extra_field2: str = Field(default="", max_length=500, description="Another value that the provider asks for.")
     apple: AppleSettings | None = Field(
@@ -179,6 +180,10 @@ class ConnectionFile(ConnectionSettings):
     )
     apple_certificate: Annotated[str, Field(max_length=5_000), AfterValidator(p256_private_key)] | None = Field(
         default=None, description="The private key that Apple issued, in PEM; stored encrypted. Null removes it."
+    )
+    consumer_secret: Annotated[str, Field(min_length=1, max_length=500)] | None = Field(
+        default=None,
+        description="For `twitter`: the consumer secret of OAuth 1.0a, whose key is `extra_field1`; stored encrypted. Null removes it.",
     )
 
 

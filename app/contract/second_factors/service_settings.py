@@ -99,6 +99,6 @@ class DuoFile(DuoSettings):
 SECRETS_IN_FILE: Mapping[str, Mapping[str, object]] = {
     "push": {"secrets": True},
     "duo": {"client_secret": True},
-    "connections": {"__all__": {"secret": True, "apple_certificate": True}},
+    "connections": {"__all__": {"secret": True, "apple_certificate": True, "consumer_secret": True}},
 }
 """The secret member of each service's settings, which is encrypted and stored separately."""

@@ -50,6 +50,7 @@ def start_for_application() -> Response:
     query = {name.lower(): value for name, value in current_visit().query.items()}
     request_body = connection_pages.ConnectionHandler(
         provider=query.get("provider", "")[:100],
+        social_app_name=query.get("socialappname", "")[:100] or None,
         api_key=query.get("apikey"),
         callback=query.get("callback", "")[:2_000] or None,
         callback_type=query.get("callbacktype", "")[:20],

@@ -53,7 +53,7 @@ def test_every_provider_of_the_interface_is_stored(send: Ask) -> None:
             "ExtraField2": "two",
         }
         expected = {
-            **body, "Provider": name.upper(), "Secret": MASKED,
+            **body, "Provider": name.upper(), "Secret": MASKED, "ExtraField2": MASKED if name == "twitter" else "two",
             "AppleSecretConfiguration": {"Certificate": None, "KeyIdentifier": "", "ServiceId": "", "BundleId": "", "TeamId": ""},
         }  # fmt: skip
         assert answered(send("PUT", path, body)) == expected == answered(send("GET", path)), name
@@ -70,6 +70,21 @@ def test_apples_key_is_stored_encrypted(tenant: TenantServer, send: Ask) -> None
     assert secrets_of(tenant) == {"apple": "s", "apple.apple": pem}
     answered(send("PUT", f"{AT}/APPLE", {"AppleSecretConfiguration": None}))
     assert secrets_of(tenant) == {"apple": "s"}
+
+
+def test_second_secret_of_x_is_stored_encrypted(tenant: TenantServer, send: Ask) -> None:
+    keys = {"Key": "client", "Secret": "s", "ExtraField1": "consumer", "ExtraField2": "consumer secret"}
+    shown = answered(send("PUT", f"{AT}/TWITTER", keys))
+    assert (shown["ExtraField1"], shown["ExtraField2"]) == ("consumer", MASKED)
+    assert secrets_of(tenant) == {"twitter": "s", "twitter.consumer": "consumer secret"}
+    found = tenant.services.directory.by_name(tenant.name)
+    assert found is not None
+    assert found.settings.connections["twitter"].extra_field2 == ""
+    answered(send("PUT", f"{AT}/TWITTER", shown))
+    answered(send("PUT", f"{AT}/TWITTER", {"IsActive": True}))
+    assert secrets_of(tenant) == {"twitter": "s", "twitter.consumer": "consumer secret"}
+    assert answered(send("PUT", f"{AT}/TWITTER", {"ExtraField2": ""}))["ExtraField2"] == ""
+    assert secrets_of(tenant) == {"twitter": "s"}
 
 
 def secrets_of(tenant: TenantServer) -> dict[str, str]:
@@ -133,15 +148,19 @@ tenants:
     connections:
       yahoo: {{key: k, extra_field1: one}}
       apple: {{key: k, apple: {{team_id: T}}, apple_certificate: "{pem}"}}
+      twitter: {{key: k, extra_field1: c, consumer_secret: hidden-consumer}}
 """
     manage.apply(text)
-    assert secrets_of(manage.tenant) == {"apple.apple": private_key()}
+    assert secrets_of(manage.tenant) == {"apple.apple": private_key(), "twitter.consumer": "hidden-consumer"}
     listed = {item["Provider"]: item for item in manage.listed()}
     assert (listed["YAHOO"]["ExtraField1"], listed["APPLE"]["AppleSecretConfiguration"]["TeamId"]) == ("one", "T")
     exported = manage.export()
     assert "extra_field1: one" in exported
     assert "PRIVATE KEY" not in exported
+    assert "hidden-consumer" not in exported
     manage.apply(
         text.replace("apple: {key", "other: {issuer: 'https://idp.example', key").replace("apple: {team_id: T}, ", "")
     )
-    assert secrets_of(manage.tenant) == {"other.apple": private_key()}, "the secrets of a removed connection go with it"
+    assert secrets_of(manage.tenant) == {"other.apple": private_key(), "twitter.consumer": "hidden-consumer"}, (
+        "the secrets of a removed connection go with it"
+    )

@@ -53,7 +53,7 @@ FAMILIES = {
         "organizations/test_self_service",
         "organizations/test_invitation",
     ),
-    "providers": ("federation/test_connections", "account/test_identities"),
+    "providers": ("federation/test_connections", "federation/test_apple", "account/test_identities"),
     "consent": ("consent/test_application_consent", "consent/test_consent_forms", "consent/test_privacy_policy"),
     "devices": ("device/test_authorize_device",),
     "sign-out": ("oauth/test_logout",),

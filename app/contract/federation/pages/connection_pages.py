@@ -22,9 +22,10 @@ class ConnectionStart(Wire):
 
 
 class ConnectionHandler(Wire):
-    """A program's link to a connection, with the callback."""
+    """A program's link to a connection, with the callback. `social_app_name` names one of several connections to the provider."""
 
     provider: Annotated[str, Field(max_length=100)]
+    social_app_name: Annotated[str | None, Field(max_length=100)] = None
     api_key: str | None = None
     callback: Annotated[str | None, Field(max_length=2_000)] = None
     callback_type: Annotated[str, Field(max_length=20)] = ""  # Post, QueryString or hash

@@ -17,16 +17,17 @@ from app.identity.administration.settings_store import refuse_wrong
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import tenant_secrets
-from app.identity.directory.tenants.keys.tenant_secrets import APPLE_KEY, CONNECTIONS
+from app.identity.directory.tenants.keys.tenant_secrets import APPLE_KEY, CONNECTIONS, CONSUMER_SECRET
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resource_storage.items import Item, Store, StoreAccess
 from app.identity.platform.resource_storage.rules import Rules
-from app.kit.resources.resource import Resource
+from app.kit.resources.resource import MASKED, Resource
 from app.kit.resources.resource_values import ItemInput
 
 _APPLE: Final = "apple"
+_TWITTER: Final = "twitter"
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class ConnectionStore(Store):
         return [
             Item(
                 (name.upper() if self.is_social else name,),
-                dict(connections.get(name) or {"key": "", "is_active": False}),
+                _content(name, connections, secrets),
                 {item: secrets[name + end] for item, end in self.secret_keys.items() if name + end in secrets},
             )
             for name in self._names(connections)
@@ -88,16 +89,43 @@ class ConnectionStore(Store):
         stored = tenant_writes.own(access.work)
         if stored is None:
             return
+        consumer = _taken_consumer_secret(name, content)
         settings = deepcopy(stored.settings)
         others = {other: setting for other, setting in settings.get(CONNECTIONS, {}).items() if other != name}
         settings[CONNECTIONS] = {**others, name: content} if content is not None else others
         refuse_wrong(access, stored.settings, settings, 2)
-        secrets = {CONNECTIONS: {name + end: provided.get(item) for item, end in self.secret_keys.items()}}
+        secrets = {
+            CONNECTIONS: {
+                **{name + end: provided.get(item) for item, end in self.secret_keys.items()},
+                **consumer,
+            }
+        }
         encrypted = tenant_secrets.encrypt_merged(
             access.encryption, stored.tenant_id, stored.service_secrets, **secrets
         )
         tenant_writes.change(access.work, settings=settings, service_secrets=encrypted)
         provider_tokens.delete_unretained(access.work, stored.settings, settings)
+
+
+def _content(name: str, connections: Mapping[str, Any], secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Return a connection; `ExtraField2` of X is a secret, which is masked."""
+    content = dict(connections.get(name) or {"key": "", "is_active": False})
+    if name == _TWITTER and name + CONSUMER_SECRET in secrets:
+        content["extra_field2"] = MASKED
+    return content
+
+
+def _taken_consumer_secret(name: str, content: dict[str, Any] | None) -> dict[str, str | None]:
+    """Take the consumer secret out of a connection to X, to be encrypted; a masked one stays as it is stored."""
+    if name != _TWITTER:
+        return {}
+    given = content.pop("extra_field2", "") if content is not None else ""
+    return {} if given == MASKED else {name + CONSUMER_SECRET: given or None}
+
+
+def mask_consumer_secret(context: Context, content: StoredSocialProvider, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    if content.provider.lower() == _TWITTER and content.extra_field2:
+        values["extra_field2"] = MASKED
 
 
 def wrong_members(content: StoredSocialProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
@@ -172,6 +200,7 @@ _OWN_PROVIDERS: Final = ConnectionStore(False, "provider_name", {"application_se
 RULES: Final = {
     social_provider_operations.PROVIDERS: Rules(
         on_input=refuse_apples_key,
+        on_output=mask_consumer_secret,
         problems=wrong_members,
         powers=powers_of,
         store=ConnectionStore(True, "provider", {"secret": "", "apple.certificate": APPLE_KEY}),

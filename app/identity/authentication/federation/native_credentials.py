@@ -230,8 +230,8 @@ class _Client:
         from app.identity.authentication.federation.providers import twitter  # noqa: PLC0415 - for X only
 
         resolver, now = self.context.services.provider_metadata.resolver, self.context.now
-        secret = provider_clients.client_secret(self.context, self.name, self.settings)
-        return self._verified(twitter.read_identity(resolver, self.name, self.settings, secret, token, now))
+        consumer = provider_clients.consumer(self.context, self.name, self.settings)
+        return self._verified(twitter.read_identity(resolver, self.name, self.settings, consumer, token, now))
 
     def _read_profile(self, access_token: str) -> VerifiedIdentity:
         provider, resolver = self.provider(), self.context.services.provider_metadata.resolver

@@ -52,6 +52,24 @@ def find(context: Context, name: str) -> OfferedConnection:
     return _connection(key, settings)
 
 
+def find_app(context: Context, provider: str, app_name: str | None) -> OfferedConnection:
+    """Return the connection `app_name` to a provider; without a name, the connection with the provider's name.
+
+    Raises UnknownConnection, ConnectionNotConfigured.
+    """
+    if app_name is None:
+        return find(context, provider)
+    connection, key = find(context, app_name), provider.strip().lower()
+    effective = resolved(connection.name, context.tenant.settings.connections[connection.name])
+    preset = preset_settings(key)
+    is_at_provider = key in (connection.name, effective.preset) or (
+        preset and connection.mark == well_known_provider(preset)
+    )
+    if not is_at_provider:
+        raise errors.UnknownConnection
+    return connection
+
+
 def title_and_mark(context: Context, name: str) -> tuple[str, str]:
     """Return the display name and the mark of a connection, even if it was removed."""
     settings = context.tenant.settings.connections.get(name) or preset_settings(name)

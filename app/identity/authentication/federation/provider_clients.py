@@ -34,3 +34,11 @@ def client_secret(context: Context, name: str, settings: ConnectionSettings) -> 
 
         return apple_client_secret.client_secret(settings, private_key, context.now)
     return secrets.get(name, "")
+
+
+def consumer(context: Context, name: str, settings: ConnectionSettings) -> tuple[str, str]:
+    """Return the consumer key and secret of OAuth 1.0a: those beside the client's, otherwise the client's own."""
+    secrets = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS)
+    if not settings.extra_field1:
+        return settings.key, secrets.get(name, "")
+    return settings.extra_field1, secrets.get(name + tenant_secrets.CONSUMER_SECRET) or settings.extra_field2

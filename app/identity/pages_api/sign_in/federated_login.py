@@ -76,7 +76,7 @@ def redirect_to_provider(
 @connection_pages.handle.implements
 def handle(context: Context, req: connection_pages.ConnectionHandler) -> StepResponse:
     context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
-    connection = offered_connections.find(context, req.provider)
+    connection = offered_connections.find_app(context, req.provider, req.social_app_name)
     handoff = interaction_handoff.parse(context, req)
     if handoff is None:
         return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))

@@ -25,7 +25,7 @@ _SECRET = frozenset(
         "access_key_id",
         "secret_access_key",
     }
-    | {"service_json", "apns_certificate", "apple_certificate", "secrets", "token_sha256"}
+    | {"service_json", "apns_certificate", "apple_certificate", "consumer_secret", "secrets", "token_sha256"}
 )
 USERNAME = f"1 to {MAX_USERNAME_LENGTH} visible characters without @"
 _PATTERNS = {

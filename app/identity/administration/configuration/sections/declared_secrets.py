@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Container, Iterator
+from typing import Final
 
 from app.contract.tenants.file import TenantFile
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.directory.tenants.tenant_writes import TenantRow
 from app.identity.platform.encryption import Encryption
+
+_CONNECTION_SECRETS: Final = {
+    "secret": "", "apple_certificate": tenant_secrets.APPLE_KEY, "consumer_secret": tenant_secrets.CONSUMER_SECRET,
+}  # fmt: skip
+"""The secrets of a connection in the file, and what follows the connection's name in their keys."""
 
 
 def api_secret(encryption: Encryption, tenant_id: str, secret: str) -> bytes:
@@ -49,7 +55,7 @@ def _connection_secrets(
     if declared.connections is None:
         return {}
     secrets: dict[str, str | None] = {name: None for name in known if name.partition(".")[0] not in connections}
-    for member, end in (("secret", ""), ("apple_certificate", tenant_secrets.APPLE_KEY)):
+    for member, end in _CONNECTION_SECRETS.items():
         for name, connection in declared.connections.items():
             if member in connection.model_fields_set:
                 secrets[name + end] = getattr(connection, member)

@@ -14,7 +14,12 @@ from app.kit.outbound.host_resolver import Resolver
 
 
 def read_identity(
-    resolver: Resolver, name: str, settings: ConnectionSettings, secret: str, token: tuple[str, str], now: datetime
+    resolver: Resolver,
+    name: str,
+    settings: ConnectionSettings,
+    consumer: tuple[str, str],
+    token: tuple[str, str],
+    now: datetime,
 ) -> ProviderIdentity:
     """Return the identity of an access token and its secret.
 
@@ -22,10 +27,10 @@ def read_identity(
 
     Raises ProviderUnavailable.
     """
-    if not secret:
+    if not consumer[1]:
         raise ProviderUnavailable("without a consumer secret no request can be signed")
     address = settings.userinfo_endpoint or ""
-    headers = {"Authorization": _authorization(address, (settings.key, secret), token, now)}
+    headers = {"Authorization": _authorization(address, consumer, token, now)}
     claims = outbound_http.request_json(resolver, "GET", address, headers)
     if not isinstance(claims, dict):
         raise ProviderUnavailable("it answered no JSON object")

@@ -20,6 +20,8 @@ CONNECTIONS = "connections"
 """The service name of connection secrets, which are stored by connection."""
 APPLE_KEY = ".apple"
 """What follows a connection's name in the key of the private key that Apple issued; no name has a dot."""
+CONSUMER_SECRET = ".consumer"
+"""The same for the secret of X's OAuth 1.0a, whose key is the connection's `extra_field1`."""
 Secrets = dict[str, dict[str, str]]
 
 
