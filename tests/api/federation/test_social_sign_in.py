@@ -81,6 +81,16 @@ def test_apple_gets_a_signed_client_secret(new_tenant_server: NewTenantServer, f
     assert claims["exp"] - claims["iat"] <= 15_777_000  # six months, says Apple
 
 
+def test_apple_without_a_key_is_not_asked(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider, caplog: pytest.LogCaptureFixture
+) -> None:
+    tenant = new_tenant_server(connections={"apple": connected("apple", fake_provider).connection})
+    with pytest.raises(ConnectionBroken):
+        led(tenant, "apple")
+    assert "connection apple: the connection has no apple_certificate" in caplog.text
+    assert fake_provider.received == []
+
+
 def test_posted_name_fills_the_profile_only(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     tenant, provider = at(new_tenant_server, fake_provider, "apple")
     user = {"name": {"firstName": "Ada", "lastName": "Lovelace"}, "email": "root@acme.test"}

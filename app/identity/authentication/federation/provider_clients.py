@@ -7,6 +7,7 @@ from app.identity.authentication.federation.providers.oauth2 import OAuth2Provid
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform.context import Context
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 
 def for_website(context: Context, name: str) -> OpenIdProvider | OAuth2Provider:
@@ -14,7 +15,10 @@ def for_website(context: Context, name: str) -> OpenIdProvider | OAuth2Provider:
     settings = resolved(name, context.tenant.settings.connections[name])
     if settings.apple is not None and settings.apple.service_id:
         settings = settings.model_copy(update={"key": settings.apple.service_id})
-    return client(context, name, settings)
+    made = client(context, name, settings)
+    if quirks_of(settings).signs_client_secret and not made.secret:
+        raise ProviderUnavailable("the connection has no apple_certificate, which signs the client secret")
+    return made
 
 
 def client(context: Context, name: str, settings: ConnectionSettings) -> OpenIdProvider | OAuth2Provider:

@@ -28,22 +28,23 @@ def get_members(
 ) -> dict[str, Any]:
     """Get an object, with `access_token` as bearer token. Raises ProviderUnavailable."""
     if not quirks.wraps_answers:
-        return checked(outbound_http.get_json_object(resolver, address, access_token), quirks)
-    return checked(_read(outbound_http.get_content(resolver, address, "application/json"), address), quirks)
+        return _checked(outbound_http.get_json_object(resolver, address, access_token), address, quirks)
+    return _checked(_read(outbound_http.get_content(resolver, address, "application/json"), address), address, quirks)
 
 
 def post_members(resolver: Resolver, address: str, form: Mapping[str, str], quirks: ProviderQuirks) -> dict[str, Any]:
     """Post a form and return the object of the answer. Raises ProviderUnavailable."""
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     members = outbound_http.request_json(resolver, "POST", address, headers, urlencode(form).encode())
-    return checked(_object(members, address), quirks)
+    return _checked(_object(members, address), address, quirks)
 
 
-def checked(members: dict[str, Any], quirks: ProviderQuirks) -> dict[str, Any]:
+def _checked(members: dict[str, Any], address: str, quirks: ProviderQuirks) -> dict[str, Any]:
     """Return the members of an answer. Raises ProviderUnavailable if it is an error."""
     refusal = next((members[name] for name in quirks.error_names if members.get(name)), None)
     if refusal is not None:
-        raise ProviderUnavailable(f"it answered {str(refusal)[:40]!r}", error=str(refusal)[:40])
+        error = str(refusal)[:40]
+        raise ProviderUnavailable(f"{urlsplit(address).netloc} answered the error {error!r}", error=error)
     return members
 
 
