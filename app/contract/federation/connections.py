@@ -162,8 +162,8 @@ class ConnectionSettings(ConfigurationModel):
     )
 
     @property
-    def is_website_of_apple(self) -> bool:
-        """Whether the client secret for websites can be signed."""
+    def can_sign_client_secret(self) -> bool:
+        """Whether it names the team and the key that sign a client secret for Apple."""
         return self.apple is not None and bool(self.apple.team_id and self.apple.key_identifier)
 
     @property
@@ -263,7 +263,7 @@ def can_sign_in(name: str, configured: ConnectionSettings) -> bool:
 def is_offered(name: str, configured: ConnectionSettings) -> bool:
     """Return whether pages offer a connection."""
     completed = resolved(name, configured)
-    can_authenticate = not quirks_of(completed).signs_client_secret or completed.is_website_of_apple
+    can_authenticate = not quirks_of(completed).signs_client_secret or completed.can_sign_client_secret
     return can_sign_in(name, configured) and not completed.native_only and can_authenticate
 
 
@@ -301,12 +301,13 @@ def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, Conn
     """Check that each connection has an issuer, endpoints or a preset."""
     for name, configured in connections.items():
         completed = resolved(name, configured)
+        known = preset_settings(completed.preset or "")
         endpoints = (completed.authorization_endpoint, completed.token_endpoint, completed.userinfo_endpoint)
         if completed.issuer and any((*endpoints, completed.emails_endpoint)):
             raise ValueError(f"{name}: an issuer or endpoints, not both")
         if wrong_instance(name, configured):  # stored by an earlier version
             continue
-        if completed.issuer and configured.pkce is False:
+        if completed.issuer and not completed.pkce and (known is None or known.pkce):
             raise ValueError(f"{name}.pkce: true, because {name} has an issuer")
         if bool(completed.id_token_issuer) != bool(completed.jwks_endpoint) or (
             completed.issuer and completed.jwks_endpoint

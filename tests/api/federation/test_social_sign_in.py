@@ -12,12 +12,14 @@ from app.contract.federation.provider_presets import presets
 from app.identity.authentication.federation.federated_sign_in import ConnectionBroken, ConnectionRefused
 from app.identity.directory.identity_provider import ProviderIdentity
 from tests.support.accounts.connecting import finished, led, query_of
+from tests.support.accounts.stored_tokens import SocialAccount, stored_rows
 from tests.support.fakes.chinese_upstreams import QQUpstream
 from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider, public
 from tests.support.fakes.openid_upstreams import APPLE, DIRECTORY, client_secret_claims
-from tests.support.journeys.social_providers import ALL, ConnectedProvider, connected
+from tests.support.journeys.social_providers import ALL, OAUTH_UPSTREAMS, ConnectedProvider, connected
+from tests.support.operation_cases.cases import account_holder
 from tests.support.services.identity_service import on_one_database
-from tests.support.tenants.tenant_server import NewTenantServer, TenantServer
+from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 pytestmark = on_one_database
 
@@ -252,3 +254,28 @@ def test_own_address_has_no_trust_of_the_preset(
     tenant, provider = at(new_tenant_server, fake_provider, "github")
     _, connection = finished(tenant, provider.signs_in(led(tenant, "github")))
     assert connection.trusts_email is False
+
+
+# The provider's tokens, kept encrypted.
+
+
+@pytest.mark.parametrize("name", OAUTH_UPSTREAMS)
+def test_profile_is_read_again_with_kept_tokens(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider, name: str
+) -> None:
+    who, provider = account_holder(new_tenant_server), connected(name, fake_provider, keep_provider_tokens=True)
+    provider.store(who.tenant)
+    upstream: Any = provider.upstream
+    as_fake: Any = provider
+    item = SocialAccount(who, as_fake, name).signs_in()
+    (token,) = upstream.tokens
+    assert item.stored()["access_token"] == token
+    assert token not in stored_rows(who.tenant)
+    upstream.tokens[token].person.update(name="Ada King", given="Ada", family="King")
+    answer = item.refresh()
+    if name == "wechat":  # its profile needs the openid of the token response
+        assert refused(answer) == (403, 910)
+        return
+    (entry,) = answered(answer)["Identities"]
+    shown = entry["FullName"] or entry["NickName"]
+    assert shown == "Ada King"

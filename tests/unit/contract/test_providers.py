@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from app.contract.federation.connections import resolved
+from app.contract.federation.connections import is_offered, resolved
 from app.contract.federation.provider_presets import NAMES, ProviderPreset, presets
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.read_configuration import read
@@ -50,6 +50,21 @@ def test_data_of_a_provider_have_the_declared_types(name: str) -> None:
     adapter = TypeAdapter(ProviderPreset)
     assert adapter.validate_python(asdict(presets()[name])) == presets()[name]
     assert all(address.startswith("https://") for address in presets()[name].documentation)
+
+
+@pytest.mark.parametrize(
+    "connections",
+    [
+        {"linkedin": {"key": "k", "pkce": False}}, {"linkedin": {"key": "k", "claims": {"subject": "sub"}}},
+        {"salesforce": {"key": "k", "extra_field1": "one"}}, {"live": {"key": "k", "extra_field1": "eu"}},
+        {"apple": {"key": "k", "apple": {"team_id": "T"}}}, {"yahoo": {"key": "k", "extra_field2": "two"}},
+        {"twitter": {"key": "k", "native_only": True}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_stored_connection_of_an_earlier_version_loads(connections: dict[str, Any]) -> None:
+    ((name, stored),) = configured(**connections).connections.items()
+    assert is_offered(name, stored) is (name in ("linkedin", "yahoo"))
 
 
 def test_known_provider_with_own_issuer_must_state_its_trust() -> None:
