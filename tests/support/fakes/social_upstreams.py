@@ -216,7 +216,7 @@ class AmazonUpstream(SocialUpstream):
 class PayPalUpstream(SocialUpstream):
     name = "paypal"
     documentation = (
-        "https://developer.paypal.com/docs/log-in-with-paypal/integrate/",
+        "https://developer.paypal.com/docs/log-in-with-paypal/integrate/build-button/",
         "https://developer.paypal.com/docs/api/identity/v1/",
     )
     authorize, token_path, profile_path = "/signin/authorize", "/v1/oauth2/token", "/v1/identity/oauth2/userinfo"
