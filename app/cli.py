@@ -32,6 +32,7 @@ COMMANDS = {
     "workflow": ("workflows", "Try a draft of a workflow on past sign-ins."),
     "account": ("accounts", "List, show, block and unblock accounts, reset their second factors, end their sessions."),
     "audit": ("audit", "Show what happened to the accounts of a tenant, and why sign-ins were refused."),
+    "why": ("why", "Show why an answer of an identity provider was refused, and what to change there."),
     "webhooks": ("webhooks.webhook_commands", "Forward events to your machine, list deliveries, and send them again."),
     "outbox": ("tenants", "List outgoing messages, and send failed ones again."),
     "routes": ("catalogue", "List every endpoint, or print rules for a reverse proxy."),

@@ -55,6 +55,7 @@ class LoginStep(Wire):
     step: Literal["login"] = "login"
     reason: LoginReason | None = None
     method_limit: MethodLimit | None = None  # if `reason` is METHOD
+    reference: str | None = None  # of the request that was refused, which the trace of a provider's answer has
     denial: str | None = (
         None  # what the workflow says that last refused a sign-in of the interaction; empty if it says nothing
     )

@@ -71,7 +71,7 @@ from app.hub.web.interaction import HubInteraction, interaction_from_step
 from app.hub.web.responses import redirect, redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.short_links import link_url
-from app.hub.web.visit import Visit, current_visit, own_url, requested_interaction_id
+from app.hub.web.visit import RETURN_FROM_PROVIDER, Visit, current_visit, own_url, requested_interaction_id
 from app.kit.operations.wire import Wire
 
 _COOKIE_TEST: Final = "cookies"
@@ -259,16 +259,17 @@ def continue_signed_in() -> Response | None:
 
 def start_again(application: RelyingPartyView | None = None) -> Response:
     """Return the page of an interaction that is gone, with a link to the application that the interaction or a cookie names.
-    Redirect a browser without cookies once to find out whether it blocks them.
+    Redirect a browser without cookies once to find out whether it blocks them. After a provider's callback the page has a reference.
     """
     if (without_cookies := _cookie_probe()) is not None:
         return without_cookies
-    interaction = current_visit().interaction
+    visit = current_visit()
+    home = remembered_relying_party()
     if application:
-        return StartAgainPage(application.name, application.home or "").render(410)
-    if interaction:
-        return StartAgainPage(interaction.relying_party, interaction.home).render(410)
-    return StartAgainPage(*remembered_relying_party()).render(410)
+        home = application.name, application.home or ""
+    elif visit.interaction:
+        home = visit.interaction.relying_party, visit.interaction.home
+    return StartAgainPage(*home, visit.reference if visit.path == RETURN_FROM_PROVIDER else "").render(410)
 
 
 def _cookie_probe() -> Response | None:
@@ -338,7 +339,7 @@ def _to_url(response: StepResponse, address: str) -> Response:
 
 JOURNEY: Final[Mapping[type[Wire], _Follow]] = dict((
     _page(LoginStep, lambda step: WITH_PROVIDER if step.connection else "/login",
-          lambda step: {"needs": step.reason, "provider": step.connection}),
+          lambda step: {"needs": step.reason, "provider": step.connection, "reference": step.reference}),
     _page(RegisterStep, "/register", lambda step: {"with": step.connection}),
     _page(CheckMailStep, "/verify"),
     _page(EmailConfirmedStep, "/verify", lambda step: {"confirmed": "before" if step.was_confirmed_before else "now"}),

@@ -9,6 +9,7 @@ from typing import Any, Final
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.countdown import retry_text
 from app.hub.rendering.page import Page
+from app.hub.web.visit import FAILED_REFERENCE
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class ErrorPage(Page):
     required_blocks = frozenset({"lead"})
     scripts = ("language", "copy")
     own_rules = ("typed", "error")
-    query = {**Page.query, "client_id": 128, "redirect_uri": 500, "code": 40}
+    query = {**Page.query, "client_id": 128, "redirect_uri": 500, "code": 40, FAILED_REFERENCE: 64}
 
     explanation: Explanation
     status: int = 500
@@ -145,10 +146,16 @@ class StartAgainPage(Page):
 
     relying_party: str = ""
     home: str = ""
+    reference: str = ""
+    """Of the request that a provider's callback is; empty for every other."""
 
     @classmethod
     def samples(cls) -> Mapping[str, StartAgainPage]:
-        return {"alone": cls(), "for an application": cls("Acme Shop", "https://shop.example.com/login")}
+        return {
+            "alone": cls(),
+            "for an application": cls("Acme Shop", "https://shop.example.com/login"),
+            "after a provider": cls(reference="7KQF-M2XD"),
+        }
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ These are links, not forms: browsers check a page's `form-action` on every redir
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urlencode
 
@@ -69,8 +70,11 @@ def start_for_application() -> Response:
 def finish() -> Response:
     """Handle the provider's callback. The next page's address has none of its parameters."""
     visit = current_visit()
-    journey.require_interaction()
     answer = {name: visit.query.get(name, "")[:4_000] for name in _ANSWERED}
+    if visit.interaction is None:
+        with suppress(ApiError):
+            api()(connection_pages.report_state, connection_pages.ForeignState(state=answer["state"]))
+        raise journey.InteractionGone
     if any(len(visit.query.getlist(name)) > 1 for name in _ANSWERED):
         answer |= {"code": "", "error": ""}  # two readers could pick different values (RFC 6749 section 3.1)
     try:

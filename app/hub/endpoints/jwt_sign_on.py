@@ -16,7 +16,7 @@ from app.hub.components.sign_in_refusals import reason_for
 from app.hub.pages.sign_in.login.current_page import render_after_refusal
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit
+from app.hub.web.visit import FAILED_REFERENCE, current_visit
 from app.kit.operations.errors import ApiError
 
 views = Blueprint("jwt_sign_on", __name__)
@@ -69,7 +69,8 @@ def access() -> Response:
     try:
         return journey.follow(api()(jwt_sign_on_operations.access, received))
     except (errors.JwtRefused, errors.JwtWithoutSubject) as refusal:
-        return redirect_to(f"{ACCESS}/error?{urlencode({'code': refusal.code})}")
+        query = {"code": refusal.code, FAILED_REFERENCE: current_visit().reference}
+        return redirect_to(f"{ACCESS}/error?{urlencode(query)}")
     except errors.AccountLeaving as refusal:
         return offer_restore(refusal)
     except ApiError as refusal:
@@ -82,5 +83,6 @@ def refused() -> Response:
     visit = current_visit()
     code = visit.query.get("code", "")
     detail = code if code.isascii() and code.isdigit() and len(code) <= 4 else ""
-    page = ErrorPage(RequestError.SIGN_IN_FAILED, 403, visit.reference, detail=detail, again="/login")
+    reference = visit.failed_reference or visit.reference
+    page = ErrorPage(RequestError.SIGN_IN_FAILED, 403, reference, detail=detail, again="/login")
     return page.render(403)

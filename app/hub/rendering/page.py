@@ -39,6 +39,8 @@ class Notice:
     text: Any = ""
     tone: str = "danger"
     """danger, ok or note."""
+    reference: str = ""
+    """The reference of the request that failed, for support; empty if it has none."""
 
 
 RESUBMIT_NOTICE: Final = Notice(

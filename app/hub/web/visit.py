@@ -26,7 +26,7 @@ from app.hub.web.parameters import NO_PARAMETERS, Files, Parameters, read_form, 
 from app.hub.web.short_links import given_path, is_short_link
 from app.kit import randomness
 from app.kit.caching.cached_attribute import cached_attribute
-from app.kit.observability.instrumentation import new_request_id
+from app.kit.observability.instrumentation import is_generated_id, new_request_id
 
 _OURS: Final = "gatehouse-"
 """Prefix of the names of all cookies that the hub sets."""
@@ -34,6 +34,8 @@ LANGUAGE_PARAMETER: Final = "lang"
 """The parameter of an address that chooses the language."""
 BRAND_PARAMETER: Final = "brand"
 """The parameter of an address that chooses one of the tenant's brands."""
+FAILED_REFERENCE: Final = "reference"
+"""The parameter of an address with the reference of the earlier request that its page explains."""
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
 RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
@@ -154,6 +156,12 @@ class Visit:
     def reference(self) -> str:
         """The request id: error pages show it; log lines and audit entries of hub and identity service have it."""
         return self.request_id or new_request_id()
+
+    @property
+    def failed_reference(self) -> str:
+        """The reference of an earlier request that the address names; only the forms of ids, so that no address adds other text."""
+        named = self.query.get(FAILED_REFERENCE, "")
+        return named if is_generated_id(named) else ""
 
     @property
     def binding_secret(self) -> str:

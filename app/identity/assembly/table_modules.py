@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401 - importing them is the purpose
 import app.identity.administration.theme_versions.version_store
+import app.identity.authentication.federation.connection_traces
 import app.identity.authentication.registration.choice_lists
 import app.identity.authentication.sign_in.tables
 import app.identity.credentials.captcha.answers

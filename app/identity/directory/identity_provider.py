@@ -31,6 +31,11 @@ class AuthenticationRequest:
     redirect_uri: str
     requested_at: datetime | None = None  # set for a reauthentication: earlier authentications are not accepted
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The values that no log and no trace may have."""
+        return self.state, self.state.rpartition(".")[2], self.nonce, self.code_verifier
+
 
 @dataclass(frozen=True)
 class ProviderIdentity:

@@ -37,7 +37,7 @@ _ADD = insert_row(audit, is_deferred=True)
 _REASON = re.compile(r"[A-Za-z][A-Za-z _]{0,39}", re.ASCII)
 
 
-def _new_id(at: datetime) -> str:
+def time_ordered_id(at: datetime) -> str:
     """Return an id that sorts by time: twelve digits of milliseconds, by which entries expire, three of microseconds, and chance."""
     return f"{_first_id(at)}{randomness.token(9)}"
 
@@ -76,7 +76,14 @@ class AuditLog:
         """Add an entry. Facts contain ids and codes, never passwords, tokens or whole bodies."""
         now = self._clock.now()
         self._entries.append(
-            {"entry_id": _new_id(now), "at": now, "event": event, "uid": uid, "client_id": client_id, "facts": facts}
+            {
+                "entry_id": time_ordered_id(now),
+                "at": now,
+                "event": event,
+                "uid": uid,
+                "client_id": client_id,
+                "facts": facts,
+            }
         )
 
     def position(self) -> int:

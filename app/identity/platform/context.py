@@ -135,12 +135,30 @@ class Context:
         """Values that areas cache for the request, by their own keys; a change drops its key."""
         return {}
 
-    def commit(self) -> None:
-        """Write the audit entries and commit, where the request did either; return the connection."""
+    @cached_attribute
+    def late_writes(self) -> list[Callable[[UnitOfWork], None]]:
+        """Writes that outlive a refusal, as audit entries do."""
+        return []
+
+    @property
+    def has_records(self) -> bool:
+        """Whether there are audit entries or late writes that no transaction has yet."""
+        used = self.__dict__
+        return ("audit" in used and not self.audit.is_empty) or bool(used.get("late_writes"))
+
+    def write_records(self, work: UnitOfWork) -> None:
+        """Write the audit entries and the late writes, in the request's transaction or after its rollback in another."""
         used = self.__dict__
         if "audit" in used:
-            self.audit.write(self.work)
-        if "work" in used:
+            self.audit.write(work)
+        for write in used.pop("late_writes", ()):
+            write(work)
+
+    def commit(self) -> None:
+        """Write the records and commit, where the request did either; return the connection."""
+        if self.has_records:
+            self.write_records(self.work)
+        if "work" in self.__dict__:
             self.work.commit()
 
     @cached_attribute
@@ -278,7 +296,7 @@ class Context:
 
     def _with(self, **changed: Any) -> Context:
         """Return a copy that shares all other members, lazily created ones included."""
-        _ = self.work, self.audit, self.remembered  # made now, so that both have the same
+        _ = self.work, self.audit, self.remembered, self.late_writes  # made now, so that both have the same
         other = copy(self)
         vars(other).update(changed)
         return other

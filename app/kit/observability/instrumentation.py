@@ -25,6 +25,10 @@ _LETTERS: Final = "BCDFGHJKLMNPQRSTVWXZ"
 """Twenty letters that are easy to tell apart and form no words (RFC 8628 section 6.1)."""
 _LETTER_OF_BYTE: Final = "".join(_LETTERS[byte % len(_LETTERS)] for byte in range(256)).encode()
 _FORM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}", re.ASCII)
+_GENERATED: Final = re.compile(
+    rf"[{_LETTERS}]{{4}}(?:-[{_LETTERS}]{{4}}){{2}}"
+    r"|[0-9a-fA-F]{16}(?:-[A-Z]{3})?|[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 RequestObserver = Callable[[str, str, int, float], object]
@@ -40,6 +44,11 @@ def new_request_id() -> str:
 def is_request_id(text: str) -> bool:
     """Return whether the text is a valid id: 8 to 64 letters, digits, dots, hyphens and underscores."""
     return _FORM.fullmatch(text) is not None
+
+
+def is_generated_id(text: str) -> bool:
+    """Return whether the text is an id of this server, or one in a form of proxies: hexadecimal digits or a UUID, never words."""
+    return _GENERATED.fullmatch(text) is not None
 
 
 class Instrumented:

@@ -82,7 +82,7 @@ def test_failed_callback_shows_its_reason(
         ),
         "broken": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="")),
     }
-    assert {reason: page.query for reason, page in pages.items()} == {reason: {"problem": reason} for reason in pages}
+    assert {reason: page.query["problem"] for reason, page in pages.items()} == {reason: reason for reason in pages}
     assert len({page.text for page in pages.values()}) == len(pages)
     assert "connected to a different account" in pages["taken"].text
     assert linked_providers(tenant, ada) == []

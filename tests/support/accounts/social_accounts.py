@@ -36,11 +36,16 @@ def new_identity(provider: str = "google") -> ProviderIdentity:
 
 @contextmanager
 def doing(tenant: TenantServer) -> Iterator[Context]:
-    """Give a context of the tenant whose work is committed, as in a visit of a page."""
+    """Give a context of the tenant whose work is committed, or rolled back without its records, as in a visit of a page."""
     with call_of(tenant.services, tenant.name) as call:
-        yield call
-        call.audit.write(call.work)
-        call.work.commit()
+        try:
+            yield call
+        except Exception:
+            call.work.rollback()
+            with call.work.separate_transaction() as work:
+                call.write_records(work)
+            raise
+        call.commit()
 
 
 def account_of(call: Context, uid: str) -> Account:

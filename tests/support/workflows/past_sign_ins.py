@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from app.identity.platform.audit import _new_id, audit
+from app.identity.platform.audit import audit, time_ordered_id
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.tenants.tenant_server import TenantServer
 
@@ -34,7 +34,7 @@ def facts(**others: Any) -> dict[str, Any]:
 def write(tenant: TenantServer, sign_ins: Iterable[WrittenSignIn], event: str = "event.Login") -> None:
     rows = [
         {
-            "tenant_id": tenant.tenant_id, "entry_id": _new_id(item.at), "at": item.at, "event": event, "uid": item.uid,
+            "tenant_id": tenant.tenant_id, "entry_id": time_ordered_id(item.at), "at": item.at, "event": event, "uid": item.uid,
             "client_id": item.client_id, "address": item.address, "reference": None, "facts": dict(item.facts),
         }
         for item in sign_ins

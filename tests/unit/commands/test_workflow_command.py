@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.platform.audit import _new_id, audit
+from app.identity.platform.audit import audit, time_ordered_id
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.processes.command_line import Run, refused
@@ -26,7 +26,7 @@ def sign_in(folder: Path, days_ago: float, **stored: Any) -> None:
     with UnitOfWork(database, tenant_id).separate_transaction() as work:
         row = {
             "tenant_id": tenant_id,
-            "entry_id": _new_id(at),
+            "entry_id": time_ordered_id(at),
             "at": at,
             "event": "event.Login",
             "uid": "ada",

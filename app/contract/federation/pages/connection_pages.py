@@ -45,6 +45,16 @@ class ConnectionCallback(Wire):
     user: Text = ""
 
 
+class ForeignState(Wire):
+    """The state of a callback in a browser that has no such interaction."""
+
+    state: Text
+
+
+class StateReported(Wire):
+    """The state was looked up; the response is the same for every state."""
+
+
 class ConnectedProfileRequest(Wire):
     interaction_id: Annotated[str, From.QUERY]
 
@@ -71,6 +81,10 @@ finish = hub_operation(
     "hub.finish_connection", "POST /hub/connections/finish", ConnectionCallback, StepResponse,
     heavy_work=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
     summary="Process the provider's response: sign in, link, register, or ask first.",
+)  # fmt: skip
+report_state = hub_operation(
+    "hub.report_state", "POST /hub/connections/foreign-state", ForeignState, StateReported,
+    summary="Record that a provider's response came to another browser than the one that began, if the state is open.",
 )  # fmt: skip
 decide_handoff = hub_operation(
     "hub.decide_handoff", "POST /hub/connections/hand-over", InteractionDecision, StepResponse,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flask import Response
@@ -22,7 +22,7 @@ from app.hub.rendering import formatting
 from app.hub.rendering.page import Notice, Page, provider_redirect_targets
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit
+from app.hub.web.visit import FAILED_REFERENCE, current_visit
 from app.kit.operations.errors import ApiError
 
 PATH: Final = "/identities"
@@ -75,16 +75,19 @@ class IdentitiesPage(Page):
     """Lists the linked identities and the available providers."""
 
     template = "pages/account/identities.html"
-    query = {"done": 8, "problem": 8}
+    query = {"done": 8, "problem": 8, FAILED_REFERENCE: 64}
 
     linked: tuple[LinkedIdentity, ...]
     providers: tuple[ProviderOption, ...] = ()
     result: str = ""
     """The result of the last unlinking or of the provider's callback: a key of `_RESULTS`."""
+    reference: str = ""
+    """The reference of a callback that did not link."""
 
     @property
     def notice(self) -> Notice | None:
-        return _RESULTS.get(self.result)
+        notice = _RESULTS.get(self.result)
+        return replace(notice, reference=self.reference) if notice and notice.tone != "ok" else notice
 
     @classmethod
     def samples(cls) -> Mapping[str, IdentitiesPage]:
@@ -176,7 +179,8 @@ def show_identities() -> Response:
     view = read_identities()
     result = current_visit().query.get("done") or current_visit().query.get("problem", "")
     providers = tuple(ProviderOption(identity.name, identity.title, identity.mark) for identity in view.connections)
-    return IdentitiesPage(tuple(_identity_row(identity) for identity in view.identities), providers, result).render()
+    linked = tuple(_identity_row(identity) for identity in view.identities)
+    return IdentitiesPage(linked, providers, result, current_visit().failed_reference).render()
 
 
 @account_page(ADD, parameter="provider")

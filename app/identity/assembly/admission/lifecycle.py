@@ -60,7 +60,7 @@ class IdentityLifecycle:
         return (context.tenant, keys) if keys is not None else None
 
     def close(self, context: Context, refusal: Exception | None) -> None:
-        """Commit the request with its audit entries, or roll back and write the entries separately."""
+        """Commit the request with its records, or roll back and write them separately."""
         if isinstance(refusal, OAuthError | MachineRefused):
             refusal_log.log(refusal.code, refusal.description)
         if refusal is None or (isinstance(refusal, ApiError) and refusal.commit_on_raise):
@@ -74,9 +74,9 @@ class IdentityLifecycle:
             context.raw.response_headers.update(headers)  # not before: a refused change leaves the session as it was
             return
         context.work.rollback()
-        if not context.audit.is_empty:
+        if context.has_records:
             with context.work.separate_transaction() as work:
-                context.audit.write(work)
+                context.write_records(work)
 
     def may_retry(self, context: Context, problem: Exception) -> bool:
         """Return whether a deadlock rolled the request back and it may be retried: not after a separate commit."""

@@ -6,15 +6,21 @@ One state token binds the callback to the interaction, the tenant and the connec
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from app.contract import errors
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import can_sign_in
 from app.contract.messages.models import MailKind
-from app.identity.authentication.federation import jwt_providers, offered_connections, provider_clients
+from app.identity.authentication.federation import (
+    connection_traces,
+    jwt_providers,
+    offered_connections,
+    provider_clients,
+)
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import linked_identities, provider_tokens
@@ -84,7 +90,7 @@ def begin(
         provider = provider_clients.for_website(context, connection.name)
         url = provider.authorization_url(request, hint=hint, is_reauthentication=reauthenticate, language=language)
     except ProviderUnavailable as problem:
-        raise _log_broken(connection.name, problem) from None
+        raise _broken(context, connection.name, problem) from None
     facts = {
         "attempt": interaction_id,
         "connection": connection.name,
@@ -119,20 +125,23 @@ def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple
     try:
         connection = offered_connections.find(context, name)
     except (errors.UnknownConnection, errors.ConnectionNotConfigured):
-        raise ConnectionBroken(f"{name} was removed") from None
+        removed = ProviderUnavailable("it was removed or turned off", check=ConnectionCheck.CONFIGURATION)
+        raise _broken(context, name, removed) from None
     requested_at = aware(token.created_at) if token.facts["again"] else None
     request = AuthenticationRequest(
         state, token.facts["nonce"], token.facts["verifier"], f"{context.issuer}{CALLBACK}", requested_at
     )
+    secrets = (*request.secrets, parameters.get("code", ""))
     context.work.release_connection()
     try:
         provider = provider_clients.for_website(context, name)
         identity, tokens = provider.fetch_identity(request, parameters, context.now)
     except ProviderDenied as reason:
+        connection_traces.record(context, name, reason, secrets=secrets)
         log.info("connection %s refused: %s", name, reason)
         raise ConnectionRefused from None
     except ProviderUnavailable as problem:
-        raise _log_broken(name, problem) from None
+        raise _broken(context, name, problem, secrets) from None
     if tokens is not None:
         identity = provider_tokens.store_pending(context, identity, tokens)
     trusts_email = connection.trusts_email and identity.gives_email
@@ -165,7 +174,10 @@ def _notify(context: Context, kind: MailKind, account: Account, provider: str) -
 def _spend_state(context: Context, state: str) -> ContinuationToken:
     interaction_id, _, text = state.rpartition(".")
     token = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
-    if token is None or token.is_expired(context.now) or token.facts["attempt"] != interaction_id:
+    if token is None:
+        raise UnknownState
+    if token.is_expired(context.now) or token.facts["attempt"] != interaction_id:
+        _record_wrong_state(context, token, "a state that expired, or of another sign-in")
         raise UnknownState
     with context.work.separate_transaction() as work:
         if not continuation_tokens.spend(context.within(work), token):
@@ -173,7 +185,23 @@ def _spend_state(context: Context, state: str) -> ContinuationToken:
     return token
 
 
-def _log_broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
+def record_other_browser(context: Context, state: str) -> None:
+    """Record that a state came back in another browser than began the sign-in; nothing for a state that is not open."""
+    token = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, state.rpartition(".")[2])
+    if token is not None:
+        _record_wrong_state(context, token, "a state of another browser, or of one that lost its cookies")
+
+
+def _record_wrong_state(context: Context, token: ContinuationToken, received: str) -> None:
+    """Record that a state of a connection is refused."""
+    refusal = ProviderDenied(
+        received, check=ConnectionCheck.STATE, expected="the state of this browser’s sign-in, within an hour"
+    )
+    connection_traces.record(context, str(token.facts["connection"]), refusal)
+
+
+def _broken(context: Context, name: str, problem: ProviderUnavailable, secrets: Iterable[str] = ()) -> ConnectionBroken:
+    connection_traces.record(context, name, problem, secrets=secrets)
     log.warning("connection %s: %s", name, problem)
     return ConnectionBroken(name)
 

@@ -7,7 +7,7 @@ present the tokens of its users here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
@@ -15,16 +15,21 @@ from typing import Final
 from joserfc.jwk import Key
 
 from app.contract import errors
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import STANDARD_CLAIMS, ConnectionSettings, can_sign_in, native_settings
 from app.contract.federation.native_sign_in_operations import PROVIDERS, Kind, NativeSignIn, kind_of
-from app.identity.authentication.federation import federated_sign_in, jwt_providers, provider_clients
+from app.identity.authentication.federation import (
+    connection_traces,
+    federated_sign_in,
+    jwt_providers,
+    provider_clients,
+)
 from app.identity.authentication.federation.providers import id_tokens, provider_introspection
 from app.identity.authentication.federation.providers.id_tokens import ExpectedIdToken, IdTokenRefused
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
 from app.identity.directory.identity_provider import (
     ProfileUnsupported,
-    ProviderDenied,
     ProviderIdentity,
     ProviderTokens,
     identity_from_claims,
@@ -34,10 +39,17 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.identity.platform.jwts import SKEW_SECONDS
+from app.identity.platform.outbound.findings import UpstreamRefusal
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.kit.operations.errors import ApiError
 
 log = logging.getLogger("gatehouse.identity")
 
+_CREDENTIALS: Final = (
+    "id_token", "code", "refresh_token", "tw_access_token", "tw_token_secret", "google_authcode", "google_access_token",
+    "fs_access_token", "ln_access_token", "fb_access_token",
+)  # fmt: skip
+"""The parameters of an app that no log and no trace may have."""
 _MAX_LIFETIME: Final = timedelta(days=1, minutes=5)
 """How long an id_token may still be valid: a used one is remembered until then."""
 
@@ -76,19 +88,11 @@ def verify(context: Context, req: NativeSignIn) -> VerifiedIdentity:
     context.work.release_connection()
     try:
         return send_request()
-    except jwt_providers.SubjectMissing:
-        raise errors.JwtWithoutSubject from None
-    except IdTokenRefused as problem:
-        log.info("native sign-in by %s: %s", name, problem)
-        if name.endswith("jwt"):
-            raise errors.JwtRefused from None
-        raise errors.ProviderFailed(provider_response=None) from None
-    except (ProviderDenied, ProfileUnsupported) as problem:
-        log.info("native sign-in by %s: %s", name, problem)
+    except ProfileUnsupported:
         raise errors.ProviderFailed(provider_response="invalid_grant") from None
-    except ProviderUnavailable as problem:
-        log.warning("native sign-in by %s: %s", name, problem)
-        raise errors.ProviderFailed(provider_response=federated_sign_in.provider_response(problem)) from None
+    except UpstreamRefusal as problem:
+        secrets = (verifier.key, *(str(getattr(req, field) or "") for field in _CREDENTIALS))
+        raise _refused(context, verifier.connection, problem, _error_of(name, problem), secrets) from None
 
 
 def verify_jwt(context: Context, sender: jwt_providers.JwtSender, text: str) -> VerifiedIdentity:
@@ -99,11 +103,29 @@ def verify_jwt(context: Context, sender: jwt_providers.JwtSender, text: str) -> 
     context.work.release_connection()
     try:
         return _CredentialSender(context, sender).by_jwt(text)
-    except jwt_providers.SubjectMissing:
-        raise errors.JwtWithoutSubject from None
-    except ProviderUnavailable as problem:
-        log.info("sign-in by the JWT of %s: %s", sender.name, problem)
-        raise errors.JwtRefused from None
+    except UpstreamRefusal as problem:
+        raise _refused(context, sender.name, problem, _error_of("jwt", problem), (sender.key, text)) from None
+
+
+def _error_of(name: str, problem: UpstreamRefusal) -> ApiError:
+    """Return what an app is told by `nativeProvider`."""
+    if isinstance(problem, jwt_providers.SubjectMissing):
+        return errors.JwtWithoutSubject()
+    if isinstance(problem, IdTokenRefused):
+        return errors.JwtRefused() if name.endswith("jwt") else errors.ProviderFailed()
+    if isinstance(problem, ProviderUnavailable):
+        return errors.ProviderFailed(provider_response=federated_sign_in.provider_response(problem))
+    return errors.ProviderFailed(provider_response="invalid_grant")
+
+
+def _refused(
+    context: Context, connection: str, problem: UpstreamRefusal, error: ApiError, secrets: Iterable[str]
+) -> ApiError:
+    """Record the refusal and return the error with the reference of the request."""
+    connection_traces.record(context, connection, problem, secrets=secrets)
+    log.info("sign-in of an app by %s: %s", connection, problem)
+    error.description = f"{error.description} Quote reference {context.raw.request_id}."
+    return error
 
 
 def use_id_token(context: Context, verified: VerifiedIdentity) -> None:
@@ -118,7 +140,9 @@ def use_id_token(context: Context, verified: VerifiedIdentity) -> None:
     try:
         continuation_tokens.issue(context, ContinuationPurpose.USED_ID_TOKEN, NO_ACCOUNT, lifetime=lifetime, text=text)
     except continuation_tokens.TokenExists:
-        raise errors.JwtRefused("This id_token was used before; get another one from the provider.") from None
+        used = IdTokenRefused("the id_token was used before", check=ConnectionCheck.REPLAY, expected="a new id_token")
+        error = errors.JwtRefused("This id_token was used before; get another one from the provider.")
+        raise _refused(context, verified.identity.provider, used, error, (verified.id_token,)) from None
 
 
 @dataclass(frozen=True)
@@ -127,6 +151,14 @@ class _CredentialSender:
 
     context: Context
     sender: jwt_providers.JwtSender
+
+    @property
+    def connection(self) -> str:
+        return self.sender.name
+
+    @property
+    def key(self) -> str:
+        return self.sender.key
 
     def request(self, _name: str, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         text = req.id_token or self.context.raw.bearer() or ""
@@ -152,6 +184,14 @@ class _Client:
     def provider(self) -> OpenIdProvider | OAuth2Provider:
         """Return the client that sends requests. Raises ProviderUnavailable."""
         return provider_clients.client(self.context, self.name, self.settings)
+
+    @property
+    def connection(self) -> str:
+        return self.name
+
+    @property
+    def key(self) -> str:
+        return ""
 
     def request(self, name: str, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         """Return the request that verifies the credential. Raises for a missing parameter."""
@@ -240,7 +280,8 @@ class _Client:
         )
         identity = provider.read_identity(access_token)
         if subject is not None and identity.subject != subject:
-            raise ProviderUnavailable("the profile is about another subject")
+            text = "the profile is about another subject"
+            raise ProviderUnavailable(text, check=ConnectionCheck.USERINFO, expected="the subject of the token")
         return self._verified(identity, ProviderTokens(access_token))
 
     def _verify_id_token(self, text: str) -> VerifiedIdentity:
@@ -309,6 +350,6 @@ def _as_app(kind: Kind, settings: ConnectionSettings) -> ConnectionSettings:
 def _with_id_token(context: Context, verified: VerifiedIdentity, text: str, valid_until: float) -> VerifiedIdentity:
     """Return a proof that is used once. Raises IdTokenRefused for a token that is valid for too long."""
     if valid_until > (context.now + _MAX_LIFETIME).timestamp():
-        raise IdTokenRefused("the id_token is valid for more than a day")
+        raise IdTokenRefused("the id_token is valid for more than a day", check=ConnectionCheck.EXP)
     signed_part = text.rpartition(".")[0]  # the signature may be written in more than one form
     return VerifiedIdentity(verified.identity, verified.trusts_email, verified.tokens, signed_part, valid_until)

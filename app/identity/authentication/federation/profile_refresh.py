@@ -9,7 +9,8 @@ from typing import Final
 
 from app.contract import errors
 from app.contract.errors import TooManyRequests
-from app.identity.authentication.federation import federated_sign_in, provider_clients
+from app.contract.federation.connection_checks import ConnectionCheck
+from app.identity.authentication.federation import connection_traces, federated_sign_in, provider_clients
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
@@ -54,6 +55,8 @@ def refresh(context: Context, account: Account) -> Account:
     except ProfileUnsupported:
         raise errors.NoProviderProfile from None
     except ProviderUnavailable as problem:
+        secrets = (stored.tokens.access_token, stored.tokens.refresh_token)
+        connection_traces.record(context, linked.provider, problem, secrets=secrets)
         log.warning("profile of connection %s: %s", linked.provider, problem)
         raise errors.ProviderFailed(provider_response=federated_sign_in.provider_response(problem)) from None
     is_partial = provider.has_id_token
@@ -89,7 +92,8 @@ class _Reader:
     def _read_with(self, tokens: ProviderTokens) -> ProviderIdentity:
         identity = self.provider.read_identity(tokens.access_token)
         if identity.subject != self.linked.subject:  # OpenID Connect Core section 5.3.2
-            raise ProviderUnavailable("the profile is about another subject")
+            text = "the profile is about another subject"
+            raise ProviderUnavailable(text, check=ConnectionCheck.USERINFO, expected="the subject of the identity")
         return identity
 
     def _renew(self) -> ProviderTokens:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from app.contract import errors
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.jwt import jwt_sign_on_operations
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import RefusedStep, StepResponse
-from app.identity.authentication.federation import jwt_providers, native_credentials
+from app.identity.authentication.federation import connection_traces, jwt_providers, native_credentials
 from app.identity.authentication.federation.native_credentials import VerifiedIdentity
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.sign_in import interactions, required_actions
@@ -15,6 +16,7 @@ from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.workflows import first_page, interaction_runs, sign_in_target
 from app.identity.directory.accounts import linked_identities
+from app.identity.directory.identity_provider import ProviderDenied
 from app.identity.directory.tenants.urls.allowed_urls import is_registered_page
 from app.identity.pages_api.interactions import jwt_redirect
 from app.identity.pages_api.sign_in import federated_login
@@ -67,6 +69,8 @@ def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepRespo
         {session.uid} if session is not None else {item.session.uid for item in browser_sessions.all_sessions(context)}
     )
     if signed_in and (holder is None or holder.uid not in signed_in):
+        text = "the browser is signed in to another account"
+        connection_traces.record(context, sender.name, ProviderDenied(text, check=ConnectionCheck.LINKING))
         raise errors.JwtRefused("This browser is signed in to another account.")
     native_credentials.use_id_token(context, verified)
     state = InteractionState(return_url=req.return_url or None)
@@ -88,9 +92,12 @@ def _verified(
 ) -> tuple[VerifiedIdentity, jwt_providers.JwtSender]:
     """Return the identity by the first provider that signed the token."""
     refusal: errors.JwtRefused | errors.JwtWithoutSubject = errors.JwtRefused()
+    position = len(context.late_writes)
     for sender, text in jwt_providers.named_by(context, parameters, bearer):
         try:
-            return native_credentials.verify_jwt(context, sender, text), sender
+            verified = native_credentials.verify_jwt(context, sender, text)
+            del context.late_writes[position:]  # the traces of the providers that did not sign it
+            return verified, sender
         except errors.JwtWithoutSubject as problem:
             refusal = problem
         except errors.JwtRefused:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import urlencode
 
 from app.contract import errors
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.pages import connection_pages
 from app.contract.page_models import InteractionDecision
 from app.contract.step_reasons import LoginReason, RefusedPart
 from app.contract.steps import LoginStep, RedirectStep, RefusedStep, RegisterStep, StepResponse
-from app.identity.authentication.federation import federated_sign_in, offered_connections, token_handoff
+from app.identity.authentication.federation import (
+    connection_traces,
+    federated_sign_in,
+    offered_connections,
+    token_handoff,
+)
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import EmailUse
@@ -22,7 +29,7 @@ from app.identity.credentials import account_locks
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_store import IdentifierTaken
-from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.directory.identity_provider import ProviderDenied, ProviderIdentity
 from app.identity.directory.tenants import registration_form
 from app.identity.pages_api.interactions import interaction_handoff, next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
@@ -65,8 +72,8 @@ def redirect_to_provider(
         )
     except federated_sign_in.ConnectionBroken:
         if interaction is None:
-            return _return_with_reason(state, LoginReason.BROKEN)
-        return _return_with_reason(interaction.state, LoginReason.BROKEN, interaction.interaction_id)
+            return _return_with_reason(context, state, LoginReason.BROKEN)
+        return _return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
     if interaction is not None:
         return StepResponse(step=RedirectStep(address=address), interaction_id=interaction.interaction_id)
     started, binding = interactions.start(context, InteractionKind.RETURN, state, ids)
@@ -101,6 +108,7 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     """Handle the callback. Only one of several callbacks with one state succeeds; the others get the interaction's next step."""
     interaction, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
     if interaction is None:
+        federated_sign_in.record_other_browser(context, req.state)
         return next_step.START_AGAIN
     if interaction.is_done:
         return next_step.after_end(session)
@@ -110,13 +118,13 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     except federated_sign_in.UnknownState:
         return next_step.advance(context, interaction, session)
     except federated_sign_in.ConnectionRefused:
-        return _return_with_reason(interaction.state, LoginReason.DENIED, interaction.interaction_id)
+        return _return_with_reason(context, interaction.state, LoginReason.DENIED, interaction.interaction_id)
     except federated_sign_in.ConnectionBroken:
-        return _return_with_reason(interaction.state, LoginReason.BROKEN, interaction.interaction_id)
+        return _return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
     if interaction.state.linking_session_id is not None:
         return _link(context, interaction, identity)
     if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
-        return _return_with_reason(interaction.state, LoginReason.NOT_REAUTHENTICATED, interaction.interaction_id)
+        return _refuse(context, interaction, identity, LoginReason.NOT_REAUTHENTICATED)
     handoff = interaction.state.handoff
     if handoff is not None and handoff.links:
         return interaction_handoff.with_candidate(context, interaction, handoff, identity)
@@ -124,6 +132,13 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     return sign_in_or_register(
         context, pending_identities.clear(context, interaction), connection, identity, registers=registers
     )
+
+
+@connection_pages.report_state.implements
+def report_state(context: Context, req: connection_pages.ForeignState) -> connection_pages.StateReported:
+    context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    federated_sign_in.record_other_browser(context, req.state)
+    return connection_pages.StateReported()
 
 
 @connection_pages.read_profile.implements
@@ -161,12 +176,43 @@ def _needs_reauthentication(interaction: Interaction | None) -> bool:
 
 
 def _return_with_reason(
-    state: InteractionState, reason: LoginReason, interaction_id: str | None = None
+    context: Context, state: InteractionState, reason: LoginReason, interaction_id: str | None = None
 ) -> StepResponse:
-    """Return to the page that led to the provider, with the reason."""
+    """Return to the page that led to the provider, with the reason, and the reference of the trace."""
     if state.linking_session_id is not None:
-        return StepResponse(step=RedirectStep(address=f"{LANDING}?problem={reason}"))
-    return StepResponse(step=LoginStep(reason=reason), interaction_id=interaction_id)
+        return StepResponse(step=RedirectStep(address=_landing(context, reason)))
+    step = LoginStep(reason=reason, reference=context.raw.request_id)
+    return StepResponse(step=step, interaction_id=interaction_id)
+
+
+def _landing(context: Context, problem: str) -> str:
+    return f"{LANDING}?{urlencode({'problem': problem, 'reference': context.raw.request_id})}"
+
+
+_FINDINGS: Final = {
+    LoginReason.DENIED: (ConnectionCheck.LINKING, "an identity that no other request links or removes"),
+    LoginReason.NOT_REAUTHENTICATED: (ConnectionCheck.REAUTHENTICATION, "auth_time after the request"),
+    LoginReason.UNKNOWN_IDENTITY: (ConnectionCheck.ACCOUNT, "an identity that is connected, or may sign up"),
+    LoginReason.EMAIL_REFUSED: (ConnectionCheck.EMAIL, "an address that the tenant’s rules allow"),
+}
+"""The check behind each reason for which the identity of a valid answer is refused."""
+
+
+def _record(context: Context, identity: ProviderIdentity, reason: LoginReason) -> None:
+    """Record why an identity is refused; of its address the domain alone."""
+    check, expected = _FINDINGS[reason]
+    domain = (identity.email or "").rpartition("@")[2]
+    received = f"an address of {domain}" if domain else "an identity without an address"
+    refusal = ProviderDenied(reason.value, check=check, expected=expected, received=received)
+    connection_traces.record(context, identity.provider, refusal)
+
+
+def _refuse(
+    context: Context, interaction: Interaction, identity: ProviderIdentity, reason: LoginReason
+) -> StepResponse:
+    """Record why an identity is refused, and return to the page that led to the provider."""
+    _record(context, identity, reason)
+    return _return_with_reason(context, interaction.state, reason, interaction.interaction_id)
 
 
 def _link(context: Context, interaction: Interaction, identity: ProviderIdentity) -> StepResponse:
@@ -182,7 +228,8 @@ def _link(context: Context, interaction: Interaction, identity: ProviderIdentity
     try:
         federated_sign_in.link(context, account, identity)
     except IdentifierTaken:
-        return StepResponse(step=RedirectStep(address=f"{LANDING}?problem={TAKEN}"))
+        _record(context, identity, LoginReason.DENIED)
+        return StepResponse(step=RedirectStep(address=_landing(context, TAKEN)))
     return StepResponse(step=RedirectStep(address=f"{LANDING}?done=linked"))
 
 
@@ -211,8 +258,7 @@ def _offer_registration(
     """Store the identity until an account is linked, and fill the registration page with it."""
     interaction = pending_identities.store_pending(context, interaction, identity)
     if not registers:
-        unknown = LoginStep(reason=LoginReason.UNKNOWN_IDENTITY)
-        return StepResponse(step=unknown, interaction_id=interaction.interaction_id)
+        return _refuse(context, interaction, identity, LoginReason.UNKNOWN_IDENTITY)
     return StepResponse(step=RegisterStep(connection=identity.provider), interaction_id=interaction.interaction_id)
 
 
@@ -222,7 +268,7 @@ def _sign_in_linked(
     try:
         account = linked_identities.record_use(context, holder, identity)
     except linked_identities.NotLinked:
-        return _return_with_reason(interaction.state, LoginReason.DENIED, interaction.interaction_id)
+        return _refuse(context, interaction, identity, LoginReason.DENIED)
     return _complete(
         context,
         pending_identities.store_pending(context, interaction, identity, account.uid),
@@ -236,10 +282,10 @@ def _sign_in_by_email(context: Context, interaction: Interaction, identity: Prov
     try:
         account = federated_account.by_email(context, identity)
     except (errors.EmailRefused, errors.EmailDomainRefused):
-        return _return_with_reason(interaction.state, LoginReason.EMAIL_REFUSED, interaction.interaction_id)
+        return _refuse(context, interaction, identity, LoginReason.EMAIL_REFUSED)
     except (errors.EmailRegistered, errors.ClosedLink, errors.UnknownAccount):  # another account took it concurrently
         context.work.rollback()
-        return _return_with_reason(interaction.state, LoginReason.DENIED, interaction.interaction_id)
+        return _refuse(context, interaction, identity, LoginReason.DENIED)
     interaction = pending_identities.store_pending(context, interaction, identity, account.uid, is_email_verified=True)
     return _complete(context, interaction, account, is_anew=identity.is_anew)
 

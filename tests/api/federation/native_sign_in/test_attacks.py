@@ -216,7 +216,8 @@ def test_used_id_token_is_refused_until_it_expires(app: AppServer) -> None:
     assert "used before" in again.get_json()["Description"]
     clock.advance(seconds=20)  # type: ignore[attr-defined]  # the same
     expired = app.ask("googlejwt", id_token=token)
-    assert (refused(expired), expired.get_json()["Description"]) == ((403, 1232), JwtRefused.description)
+    assert refused(expired) == (403, 1232)
+    assert expired.get_json()["Description"].startswith(JwtRefused.description)
 
 
 @pytest.mark.both_databases

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from app.contract.organizations.settings import MethodLimit
@@ -27,7 +27,7 @@ from app.hub.pages.sign_in.login.form import FormStep, LoginForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
 from app.hub.tenants.tenant import IdentifierKind
-from app.hub.web.visit import current_visit, interaction_url
+from app.hub.web.visit import FAILED_REFERENCE, current_visit, interaction_url
 
 GOOGLE: Final = "connection:google"
 """A key for samples."""
@@ -47,7 +47,7 @@ class LoginPage(Page):
 
     template = "pages/sign_in/login.html"
     scripts = (*Page.scripts, "tabs", "reveal", "choose")
-    query = {**Page.query, "reset": 7, "needs": 8, "step": 10}
+    query = {**Page.query, "reset": 7, "needs": 8, "step": 10, FAILED_REFERENCE: 64}
     links_application = True
 
     form: LoginForm
@@ -59,6 +59,8 @@ class LoginPage(Page):
     """Seconds until the next try is allowed; 0 if unknown."""
     needs: str = ""
     """Why the sign-in is not complete: a key of `NEEDS`."""
+    reference: str = ""
+    """The reference of the request that a provider's answer failed in; empty for other reasons."""
     is_reset: bool = False
     """Whether a new password was just set."""
     methods: tuple[SignInMethod, ...] = ()
@@ -252,7 +254,7 @@ class LoginPage(Page):
         if self.limit is not None and not self.refusal:
             return method_notice(self.limit)
         if self.needs in NEEDS and not self.refusal:
-            return NEEDS[self.needs]
+            return replace(NEEDS[self.needs], reference=self.reference)
         if self.is_reset and not self.refusal:
             return Notice(_l("Password changed"), _l("Sign in with your new password."), "ok")
         if self.is_passkey_set and not self.refusal:
@@ -292,7 +294,7 @@ class LoginPage(Page):
             **cls._denial_samples(),
             "connects an account": cls(LoginForm.of((email,), data={"connects": "yes"}), needs=CONNECTS),
             "no account for the provider": cls(LoginForm.of((email,)), needs="nobody"),
-            "provider not responding": cls(LoginForm.of((email,)), needs="broken"),
+            "provider not responding": cls(LoginForm.of((email,)), needs="broken", reference="BCDF-GHJK-LMNP"),
             "after a new password": cls(LoginForm.of((email,), **typed), relying_party="Acme Shop", is_reset=True),
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by phone, wrong": cls(LoginForm.of((phone,)), (phone,), refusal=RefusalReason.WRONG),

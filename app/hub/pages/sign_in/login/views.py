@@ -91,6 +91,7 @@ def _page_of_address(
         limit=limit,
         denial=denial,
         needs=needs,
+        reference=visit.failed_reference,
         is_reset=reset == "done",
         is_passkey_set=reset == "passkey",
     )

@@ -1,0 +1,120 @@
+"""Traces of refused answers of identity providers: which check failed, for a week, by the reference that the person saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Column, ColumnElement, Index, String, delete, insert, select
+
+from app.contract.federation.connection_checks import DIAGNOSES, ConnectionCheck, Diagnosis
+from app.identity.directory.tenants.keys import tenant_secrets
+from app.identity.platform.audit import time_ordered_id
+from app.identity.platform.context import Context
+from app.identity.platform.outbound.findings import MAX_LENGTH, UpstreamRefusal, shown
+from app.identity.platform.store.tables import Id, Instant, tenant_table
+from app.identity.platform.store.unit_of_work import UnitOfWork
+
+traces = tenant_table(
+    "connection_traces",
+    Column("trace_id", Id, primary_key=True),  # sorts by time
+    Column("at", Instant, nullable=False),
+    Column("reference", String(64), nullable=False),  # the request id, as in logs, audit entries and answers
+    Column("connection", String(100), nullable=False),
+    Column("org_id", Id),  # of the organization whose connection it is
+    Column("failed_check", String(32), nullable=False),  # ConnectionCheck
+    Column("expected", String(MAX_LENGTH), nullable=False),
+    Column("received", String(MAX_LENGTH), nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Index("ix_connection_traces_reference", "tenant_id", "reference"),
+    Index("ix_connection_traces_connection", "tenant_id", "connection", "trace_id"),
+    Index("ix_connection_traces_expiry", "tenant_id", "expires_at"),
+)
+T = traces.c
+RETENTION: Final = timedelta(days=7)
+MAX_OF_CONNECTION: Final = 100
+"""Traces of one connection: a provider that fails always displaces its own traces, and no other's."""
+MAX_OF_TENANT: Final = 1_000
+_MAX_NAME: Final = 100
+
+
+@dataclass(frozen=True)
+class ConnectionTrace:
+    """A refused answer of a provider."""
+
+    at: datetime
+    reference: str
+    connection: str
+    org_id: str | None
+    failed_check: str
+    expected: str
+    received: str
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """What failed and what to change; a check of a newer release has the general text."""
+        is_known = self.failed_check in ConnectionCheck._value2member_map_
+        return DIAGNOSES[ConnectionCheck(self.failed_check) if is_known else ConnectionCheck.ANSWER]
+
+
+def record(
+    context: Context,
+    connection: str,
+    refusal: UpstreamRefusal,
+    *,
+    secrets: Iterable[str] = (),
+    org_id: str | None = None,
+) -> None:
+    """Store why an answer of a provider was refused, whether or not the request goes on, and mask `secrets` and those of the tenant's connections in it.
+
+    Args:
+        connection: its name, which may be that of no connection any more.
+        org_id: the organization whose connection it is; None for the tenant's own.
+    """
+    stored = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS)
+    refusal.hide((*secrets, *stored.values()))
+    finding, now = refusal.finding, context.now
+    row = {
+        "trace_id": time_ordered_id(now),
+        "at": now,
+        "reference": context.raw.request_id[:64],
+        "connection": shown(connection)[:_MAX_NAME],
+        "org_id": org_id,
+        "failed_check": finding.check.value,
+        "expected": finding.expected,
+        "received": finding.received,
+        "expires_at": now + RETENTION,
+    }
+    context.late_writes.append(lambda work: _write(work, row))
+
+
+def with_reference(work: UnitOfWork, reference: str, now: datetime) -> list[ConnectionTrace]:
+    """Return the tenant's traces of a request, the newest first."""
+    return _read(work, now, MAX_OF_CONNECTION, T.reference == reference)
+
+
+def latest(work: UnitOfWork, now: datetime, limit: int, *, connection: str = "") -> list[ConnectionTrace]:
+    """Return the tenant's latest traces, or those of a connection, the newest first."""
+    return _read(work, now, limit, *((T.connection == connection,) if connection else ()))
+
+
+def _read(work: UnitOfWork, now: datetime, limit: int, *where: ColumnElement[bool]) -> list[ConnectionTrace]:
+    columns = [T[name] for name in ConnectionTrace.__dataclass_fields__]
+    query = select(*columns).where(T.tenant_id == work.tenant_id, T.expires_at > now, *where)
+    return [ConnectionTrace(**row._mapping) for row in work.all(query.order_by(T.trace_id.desc()).limit(limit))]
+
+
+def _write(work: UnitOfWork, row: dict[str, object]) -> None:
+    work.run(insert(traces).values(tenant_id=work.tenant_id, **row))
+    _displace(work, MAX_OF_CONNECTION, T.connection == row["connection"])
+    _displace(work, MAX_OF_TENANT)
+
+
+def _displace(work: UnitOfWork, most: int, *of: ColumnElement[bool]) -> None:
+    """Delete the oldest traces beyond a number."""
+    where = (T.tenant_id == work.tenant_id, *of)
+    newest_surplus = work.one(select(T.trace_id).where(*where).order_by(T.trace_id.desc()).offset(most).limit(1))
+    if newest_surplus is not None:
+        work.run(delete(traces).where(*where, T.trace_id <= newest_surplus.trace_id))
