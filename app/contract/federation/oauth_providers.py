@@ -2,6 +2,7 @@
 
 The docstrings are published."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -33,6 +34,13 @@ ProviderDomain = Annotated[
     str | None, Distinct(errors.ProviderDomainExists), Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")
 ]
 """The email domain whose accounts sign in at a provider: a look-up by domain finds one."""
+
+
+def claims_of(data_map: Mapping[str, str]) -> dict[str, str]:
+    """Return the claims of a connection for a `DataMap`. Raises BadField for a field that a provider cannot fill."""
+    if unknown := next((field for field in data_map if field not in FIELDS), None):
+        raise errors.BadField(f"DataMap: a field that a provider fills, such as Email; found {unknown[:60]}.")
+    return {FIELDS[field]: claim for field, claim in data_map.items()}
 
 
 class OAuthProvider(Wire):

@@ -19,6 +19,7 @@ from app.kit.resources.resource import CREATE, CREATED_AT, DELETE, LIST, MODIFIE
 
 ALGORITHMS = ("HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512")
 Algorithm = Literal["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512"]
+ProviderAlgorithm = Literal[Algorithm, "PS256", "PS384", "PS512", "EdDSA"]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
 Text = Annotated[str | None, Field(max_length=500)]
 Url = Annotated[str | None, Field(max_length=2_000, pattern=r"^https://[^\s/]+")]
@@ -81,7 +82,7 @@ class JwtProvider(Wire):
 
     app_name: Annotated[Name, Key("jwtApp")]
     is_active: bool = True
-    algo: Algorithm = "RS256"
+    algo: ProviderAlgorithm = "RS256"
     key: Annotated[str | None, SECRET, Field(max_length=20_000)] = None
     jwks_url: Annotated[Url, Field(alias="JWKSUrl")] = None
     mapping: Texts = Field(default_factory=dict)

@@ -103,8 +103,8 @@ def identity_from_claims(provider: str, names: Mapping[str, str], claims: Mappin
 
     Raises ProviderUnavailable without a valid subject.
     """
-    values = {member: _text(_find(claims, name)) for member, name in names.items()}
-    subject, raw_subject = values["subject"], _find(claims, names["subject"])
+    values = {member: _text(find_claim(claims, name)) for member, name in names.items()}
+    subject, raw_subject = values["subject"], find_claim(claims, names["subject"])
     # stripping would name another subject
     if not 0 < len(subject) <= MAX_SUBJECT_LENGTH or str(raw_subject) != subject:
         expected = f"{names['subject']}: text or a whole number of 1 to {MAX_SUBJECT_LENGTH} characters"
@@ -115,14 +115,14 @@ def identity_from_claims(provider: str, names: Mapping[str, str], claims: Mappin
             received=f"{names['subject']}: {kind_of_value(raw_subject)}; the answer has {claim_names(claims)}",
         )
     email = (values["email"] if len(values["email"]) <= _MAX_EMAIL_LENGTH else "") or None
-    verified_claim = _find(claims, names["email_verified"])
+    verified_claim = find_claim(claims, names["email_verified"])
     # some providers send strings
     is_verified = email is not None and (verified_claim is True or verified_claim == "true")
     profile = {member: values[key][:_MAX_LENGTH] for key, member in MEMBERS.items() if values.get(key)}
     return ProviderIdentity(provider, subject, email, is_verified, profile)
 
 
-def _find(claims: Mapping[str, Any], name: str) -> Any:
+def find_claim(claims: Mapping[str, Any], name: str) -> Any:
     """Return a claim; `a.b` is the member b of a, unless a claim has the whole name."""
     if name in claims:
         return claims[name]

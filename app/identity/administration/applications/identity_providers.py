@@ -165,11 +165,7 @@ def read_provider(context: Context, item_input: ItemInput) -> None:
         raise errors.BadField(
             "ProviderName: another one; a social provider or a connection of the configuration file has this name."
         )
-    item_input.values["claims",] = {}
-    for field, claim in item_input.computed["data_map"].items():
-        if field not in oauth_providers.FIELDS:
-            raise errors.BadField(f"DataMap: a field that a provider fills, such as Email; found {field[:60]}.")
-        item_input.values["claims",][oauth_providers.FIELDS[field]] = claim
+    item_input.values["claims",] = oauth_providers.claims_of(item_input.computed["data_map"])
     if "subject" not in item_input.values["claims",]:
         raise errors.BadField("DataMap: ID, the member that identifies the account.")
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from app.contract import errors
@@ -141,14 +141,20 @@ def _refuse_wrong_key(context: Context, item: Item, name: str, shown: str, *, is
         raise errors.BadField(f"{shown}: {problem}, for {algorithm}.") from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise errors.BadField(f"{shown}: a public key for {algorithm} in PEM.") from None
-    if algorithm.startswith("RS"):
-        if not isinstance(loaded, rsa.RSAPrivateKey | rsa.RSAPublicKey) or loaded.key_size < _MIN_RSA_BITS:
-            raise errors.BadField(f"{shown}: an RSA key of {_MIN_RSA_BITS} bits or more for {algorithm} (RFC 7518).")
-    elif (
-        not isinstance(loaded, ec.EllipticCurvePrivateKey | ec.EllipticCurvePublicKey)
-        or loaded.curve.name != _CURVES[algorithm]
-    ):
-        raise errors.BadField(f"{shown}: a key of the curve {_CURVES[algorithm]} for {algorithm} (RFC 7518).")
+    if expected := _wrong_kind(loaded, algorithm):
+        raise errors.BadField(f"{shown}: {expected}.")
+
+
+def _wrong_kind(key: object, algorithm: str) -> str:
+    """Return the kind of key that the algorithm needs; empty if it is of that kind."""
+    if algorithm == "EdDSA":
+        return "" if isinstance(key, ed25519.Ed25519PublicKey) else f"an Ed25519 key for {algorithm} (RFC 8037)"
+    if algorithm.startswith(("RS", "PS")):
+        is_fit = isinstance(key, rsa.RSAPrivateKey | rsa.RSAPublicKey) and key.key_size >= _MIN_RSA_BITS
+        return "" if is_fit else f"an RSA key of {_MIN_RSA_BITS} bits or more for {algorithm} (RFC 7518)"
+    curve = _CURVES[algorithm]
+    is_fit = isinstance(key, ec.EllipticCurvePrivateKey | ec.EllipticCurvePublicKey) and key.curve.name == curve
+    return "" if is_fit else f"a key of the curve {curve} for {algorithm} (RFC 7518)"
 
 
 RULES: Final = {

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from joserfc.errors import JoseError
-from joserfc.jwk import ECKey, Key, OctKey, RSAKey
+from joserfc.jwk import ECKey, Key, OctKey, OKPKey, RSAKey
 
 from app.contract import errors
 from app.contract.federation.connection_checks import ConnectionCheck
@@ -36,6 +36,10 @@ PREFIX: Final = "jwt:"
 ANY_PROVIDER: Final = "jwttoken"
 """The parameter in which every provider may send its token."""
 _MAX_TRIED: Final = 5
+_KEY_TYPES: Final[Mapping[str, type[OctKey] | type[RSAKey] | type[ECKey] | type[OKPKey]]] = {
+    "HS": OctKey, "RS": RSAKey, "PS": RSAKey, "ES": ECKey, "Ed": OKPKey,
+}  # fmt: skip
+"""By the first letters of the algorithm."""
 WITHOUT_END: Final = timedelta(days=1)
 """How long after its `iat` a token without `exp` is valid, where the provider may leave it out."""
 FILLABLE: Final = {**{member: key for key, member in MEMBERS.items()}, "ID": "subject", "Email": "email"}
@@ -184,9 +188,7 @@ def _keys(context: Context, sender: JwtSender) -> Keys:
     algorithm, address = sender.provider.algo, sender.provider.jwks_url
     if address and not algorithm.startswith("HS"):
         return lambda kid: context.services.provider_metadata.keys(address, kid)
-    key_type: type[OctKey] | type[RSAKey] | type[ECKey] = (
-        OctKey if algorithm.startswith("HS") else RSAKey if algorithm.startswith("RS") else ECKey
-    )
+    key_type = _KEY_TYPES[algorithm[:2]]
     if not sender.key:
         raise IdTokenRefused("the JWT custom provider has no key", check=ConnectionCheck.CONFIGURATION)
     try:

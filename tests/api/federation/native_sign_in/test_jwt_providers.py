@@ -9,15 +9,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from joserfc.jwk import ECKey, RSAKey
+from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from tests.support.fakes.identity_provider import FakeProvider, key
 from tests.support.fakes.native_apps import AppServer, an_app, jwt_sender
 from tests.support.services.identity_service import on_one_database
+from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
 pytestmark = on_one_database
 CURVE = ECKey.generate_key("P-256")
+EDWARDS = OKPKey.generate_key("Ed25519")
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def app(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> AppS
     return an_app(new_tenant_server, fake_provider)
 
 
-def pem(of: RSAKey | ECKey) -> str:
+def pem(of: RSAKey | ECKey | OKPKey) -> str:
     return of.as_pem(private=False).decode()
 
 
@@ -38,9 +40,12 @@ def sends(app: AppServer, token: str, **query: Any) -> tuple[int, int]:
     [
         ({}, None),
         ({"Algo": "RS256", "Key": pem(key(1))}, key(1)),
+        ({"Algo": "PS256", "Key": pem(key(1))}, key(1)),
+        ({"Algo": "PS512", "Key": pem(key(1))}, key(1)),
         ({"Algo": "ES256", "Key": pem(CURVE)}, CURVE),
+        ({"Algo": "EdDSA", "Key": pem(EDWARDS)}, EDWARDS),
     ],
-    ids=["HS256", "RS256", "ES256"],
+    ids=["HS256", "RS256", "PS256", "PS512", "ES256", "EdDSA"],
 )
 def test_jwt_of_stored_provider_signs_in_once(app: AppServer, members: dict[str, Any], signing: Any) -> None:
     token = jwt_sender(app.tenant, **members)
@@ -50,6 +55,18 @@ def test_jwt_of_stored_provider_signs_in_once(app: AppServer, members: dict[str,
     again = app.profile(app.ask("jwt", providername="Partner", id_token=token(key=signing)))
     assert (again["Uid"], again["NoOfLogins"]) == (profile["Uid"], 2)
     assert sends(app, first) == (403, 1232)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "other"),
+    [("EdDSA", key(1)), ("EdDSA", CURVE), ("PS256", CURVE), ("PS256", EDWARDS), ("RS256", EDWARDS), ("ES384", CURVE), ("ES256", EDWARDS)],
+    ids=lambda item: item if isinstance(item, str) else item.key_type,
+)  # fmt: skip
+def test_key_of_another_kind_is_refused(app: AppServer, algorithm: str, other: Any) -> None:
+    body = {"AppName": "Partner", "Algo": algorithm, "Key": pem(other)}
+    refusal = ask(app.tenant, machine(app.tenant, "all"), "POST", "/v2/manage/custom-providers/jwt", body)
+    assert refused(refusal) == (400, 7900)
+    assert f"for {algorithm}" in refusal.get_json()["Description"]
 
 
 def test_jwt_as_bearer_token_signs_in(app: AppServer) -> None:

@@ -1,0 +1,130 @@
+"""The operation that tries the mapping of a provider on a sample answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract import errors
+from app.contract.federation import mapping_trial_operations, oauth_providers
+from app.contract.federation.connections import STANDARD_CLAIMS, resolved
+from app.contract.federation.mapping_trial_operations import MappingTrial, MissingField, TryMapping
+from app.identity.authentication.federation import jwt_providers
+from app.identity.directory.accounts import accounts
+from app.identity.directory.identity_provider import ProviderIdentity, find_claim, identity_from_claims
+from app.identity.directory.tenants import registration_form
+from app.identity.platform.context import Context
+from app.identity.platform.outbound.findings import kind_of_value, shown
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+
+_FIELDS = {claim: field for field, claim in oauth_providers.FIELDS.items()}
+"""The field of the profile that each key of a mapping fills."""
+_SAMPLE = "sample"
+_OF_SIGN_UP = {"email": "Email"}
+"""Fields of the sign-up form beside those of the profile that an answer fills."""
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """The claim of each key, and the keys that the mapping itself names."""
+
+    names: Mapping[str, str]
+    stated: frozenset[str]
+
+    @classmethod
+    def of(cls, stated: Mapping[str, str]) -> _Draft:
+        return cls({**STANDARD_CLAIMS, **stated}, frozenset(stated))
+
+
+@mapping_trial_operations.try_mapping.implements
+def try_mapping(context: Context, req: TryMapping) -> MappingTrial:
+    draft = _draft(context, req)
+    try:
+        identity = identity_from_claims(_SAMPLE, draft.names, req.claims)
+    except ProviderUnavailable:
+        identity = None
+    mapped = identity or _without_subject(draft, req.claims)
+    filled = {**mapped.profile, **({"Email": mapped.email or ""} if accounts.is_email(mapped.email or "") else {})}
+    return MappingTrial(
+        is_accepted=identity is not None,
+        id=identity.subject if identity is not None else None,
+        email=mapped.email,
+        email_verified=mapped.email_verified,
+        profile=mapped.profile,
+        missing=_missing(draft, req.claims, mapped, has_id=identity is not None),
+        required_at_sign_up=_required(context, filled),
+        unused_claims=_unused(draft, req.claims),
+    )
+
+
+def _draft(context: Context, req: TryMapping) -> _Draft:
+    """Return the mapping to try. Raises BadField for none, for several, and for one that cannot be stored."""
+    given = [value for value in (req.connection, req.data_map, req.mapping) if value is not None]
+    if len(given) != 1:
+        raise errors.BadField("Connection: one of Connection, DataMap and Mapping.")
+    if req.connection is not None:
+        return _draft_of(context, req.connection.strip().lower())
+    if req.data_map is not None:
+        return _Draft.of(oauth_providers.claims_of(req.data_map))
+    fields = {field: claim for claim, field in (req.mapping or {}).items()}
+    if unknown := next((field for field in fields if field not in jwt_providers.FILLABLE), None):
+        raise errors.BadField(f"Mapping: a field that a token fills, such as Email or ID; found {unknown[:60]}.")
+    return _Draft.of({jwt_providers.FILLABLE[field]: claim for field, claim in fields.items()})
+
+
+def _draft_of(context: Context, name: str) -> _Draft:
+    if name.startswith(jwt_providers.PREFIX):
+        try:
+            sender = jwt_providers.find(context, name.removeprefix(jwt_providers.PREFIX))
+        except errors.ConnectionNotConfigured:
+            raise errors.BadField("Connection: an active JWT provider.") from None
+        stated = {jwt_providers.FILLABLE[field] for field in sender.provider.mapping.values()}
+        return _Draft(sender.names, frozenset(stated))
+    configured = context.tenant.settings.connections.get(name)
+    if configured is None:
+        raise errors.BadField("Connection: the name of a connection.")
+    settings = resolved(name, configured)
+    return _Draft(settings.names, frozenset(settings.claims))
+
+
+def _without_subject(draft: _Draft, claims: Mapping[str, Any]) -> ProviderIdentity:
+    """Return what the rest of an answer without a usable subject fills."""
+    return identity_from_claims(_SAMPLE, {**draft.names, "subject": _SAMPLE}, {**claims, _SAMPLE: _SAMPLE})
+
+
+def _missing(draft: _Draft, claims: Mapping[str, Any], mapped: ProviderIdentity, *, has_id: bool) -> list[MissingField]:
+    def is_filled(key: str) -> bool:
+        if key == "subject":
+            return has_id
+        if key == "email":
+            return accounts.is_email(mapped.email or "")
+        return (key == "email_verified" and mapped.email_verified) or _FIELDS[key] in mapped.profile
+
+    wanted = [key for key in _FIELDS if key in draft.names and (key in draft.stated or key in ("subject", "email"))]
+    return [
+        MissingField(
+            field=_FIELDS[key],
+            claim=draft.names[key],
+            found=kind_of_value(find_claim(claims, draft.names[key])),
+        )
+        for key in wanted
+        if not is_filled(key)
+    ]
+
+
+def _required(context: Context, filled: Mapping[str, str]) -> list[str]:
+    form = registration_form.fields_of(context.tenant.settings)
+    return [
+        field.name
+        for field in form
+        if field.required
+        and field.type != "password"
+        and not filled.get(_OF_SIGN_UP.get(field.name) or field.member or "")
+    ]
+
+
+def _unused(draft: _Draft, claims: Mapping[str, Any]) -> list[str]:
+    """Return the claims that no name reads, as a whole or in part."""
+    read = {*draft.names.values(), *(name.partition(".")[0] for name in draft.names.values())}
+    return [shown(name) for name in claims if name not in read]
