@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Final
 
 from app.contract import errors
 from app.contract.registration.form import TERMS
@@ -17,6 +18,9 @@ from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import NO_ACCOUNT, Context
 
+_OF_ITSELF: Final = ("email", "password", TERMS)
+"""Fields of the form that a federated account has, does not need, or is asked for in another way."""
+
 
 class EmailUse(Enum):
     """The account that the address of an unlinked identity leads to."""
@@ -30,12 +34,19 @@ class EmailUse(Enum):
     LINKING_OFF = "linking_off"
     REGISTRATION_OFF = "registration_off"
     TERMS_NEEDED = "terms_needed"
+    FIELDS_NEEDED = "fields_needed"
+    """To a new account whose required fields the provider does not fill: the form asks for them."""
 
 
-def email_use(context: Context, identity: ProviderIdentity, *, trusts_email: bool, may_register: bool) -> EmailUse:
+def email_use(
+    context: Context, identity: ProviderIdentity, *, trusts_email: bool, may_register: bool, has_form: bool = False
+) -> EmailUse:
     """Return how the address selects an account.
 
     It is looked up only if the tenant trusts the provider's claim, so that other claims reveal no account.
+
+    Args:
+        has_form: whether the person can fill in a form, as on our pages.
     """
     if not (identity.email and identity.email_verified and trusts_email and accounts.is_email(identity.email)):
         return EmailUse.UNPROVEN
@@ -43,7 +54,9 @@ def email_use(context: Context, identity: ProviderIdentity, *, trusts_email: boo
     if account is None:
         if not may_register:
             return EmailUse.REGISTRATION_OFF
-        return EmailUse.TERMS_NEEDED if requires_terms(context) else EmailUse.SIGN_IN
+        if requires_terms(context):
+            return EmailUse.TERMS_NEEDED
+        return EmailUse.FIELDS_NEEDED if has_form and lacks_fields(context, identity) else EmailUse.SIGN_IN
     if first_verification.is_shared(account):
         return EmailUse.SHARED
     return EmailUse.SIGN_IN if context.tenant.settings.account_linking else EmailUse.LINKING_OFF
@@ -68,6 +81,16 @@ def by_email(context: Context, identity: ProviderIdentity, *, links_identity: bo
         context.now,
     )
     return redemption.redeem(context, proof, errors.UnknownAccount, identity=identity, links_identity=links_identity)
+
+
+def lacks_fields(context: Context, identity: ProviderIdentity) -> bool:
+    """Return whether the tenant's registration form requires a field, beside address and password, that the identity does not fill."""
+    settings = context.tenant.settings
+    form = registration_form.fields_of(settings) if registration_form.is_configured(settings) else ()
+    return any(
+        field.required and field.name not in _OF_ITSELF and not identity.profile.get(field.member or "")
+        for field in form
+    )
 
 
 def requires_terms(context: Context) -> bool:

@@ -245,7 +245,9 @@ def sign_in_or_register(
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
     if holder is not None:
         return _sign_in_linked(context, interaction, holder, identity)
-    use = federated_account.email_use(context, identity, trusts_email=connection.trusts_email, may_register=registers)
+    use = federated_account.email_use(
+        context, identity, trusts_email=connection.trusts_email, may_register=registers, has_form=True
+    )
     if use is EmailUse.SIGN_IN:
         return _sign_in_by_email(context, interaction, identity)
     registers = registers and use is not EmailUse.SHARED
