@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -133,3 +135,30 @@ def test_concurrent_links_of_two_accounts_have_one_winner(
     queries = sorted(str(page.query.get("done") or page.query.get("problem")) for page in at_once(acts))
     assert queries == ["linked", "taken"]
     assert sorted(len(subjects_of(user.tenant, person.email)) for person in people) == [0, 1]
+
+
+SHARED: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "by default": ({}, ["Your email", "Your name", "Your picture", "Other profile details"]),
+    "the email alone": ({"scope": "openid email"}, ["Your email"]),
+    "nothing": ({"scope": "openid"}, []),
+    "fields of the mapping": (
+        {"scope": "openid", "claims": {"subject": "id", "first_name": "given", "company": "org"}},
+        ["Your name", "Other profile details"],
+    ),
+    "its tokens": (
+        {"scope": "openid email", "keep_provider_tokens": True},
+        ["Your email", "Updates to these later, until you disconnect"],
+    ),
+}
+
+
+@pytest.mark.parametrize("services", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(("connection", "texts"), SHARED.values(), ids=SHARED)
+def test_page_says_what_the_provider_shares(
+    new_user: type[FederatedPageUser], connection: dict[str, Any], texts: list[str]
+) -> None:
+    user = new_user()
+    user.tenant.change_settings(connections={"globex": user.fake_provider.openid(title="Globex", **connection)})
+    page = signed_in(user.visitor, user.tenant.person("ada@example.com"), "/identities/add?provider=globex")
+    shown = re.search(r'<ul aria-labelledby="shared">(.*?)</ul>', page.html, re.DOTALL)
+    assert re.findall("<li>(.*?)</li>", shown[1] if shown else "") == texts

@@ -1,6 +1,6 @@
 """Operations for the page of linked identities."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -31,9 +31,19 @@ class LinkedIdentityView(Wire):
     is_last_way: bool = False  # the account has no other sign-in method
 
 
+Shared = Literal["email", "name", "picture", "details", "access"]
+"""What a provider tells about a person; access: its profile can be read again later."""
+
+
+class LinkableConnection(ConnectionView):
+    """A connection for a further identity."""
+
+    shared: list[Shared] = Field(default_factory=list)
+
+
 class OwnIdentities(AccountView):
     identities: list[LinkedIdentityView] = Field(default_factory=list)
-    connections: list[ConnectionView] = Field(default_factory=list)  # connections for further identities
+    connections: list[LinkableConnection] = Field(default_factory=list)
 
 
 class LinkIdentityRequest(Wire):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from flask import Response
 from wtforms import HiddenField
@@ -119,9 +119,18 @@ _RESULTS: Final = {
 }
 
 
+_SHARED: Final[Mapping[identity_pages.Shared, Any]] = {
+    "email": _l("Your email"),
+    "name": _l("Your name"),
+    "picture": _l("Your picture"),
+    "details": _l("Other profile details"),
+    "access": _l("Updates to these later, until you disconnect"),
+}
+
+
 @dataclass(frozen=True)
 class AddIdentityPage(Page):
-    """Explains the redirect to the provider."""
+    """Explains the redirect to the provider, and what the provider will share."""
 
     template = "pages/account/add_identity.html"
     scripts = (*Page.scripts, "reveal")
@@ -131,6 +140,8 @@ class AddIdentityPage(Page):
     form: LinkIdentityForm
     provider: str
     """The title of the provider."""
+    shared: tuple[Any, ...] = ()
+    """What the provider tells about the person."""
 
     @property
     def form_targets(self) -> tuple[str, ...]:
@@ -140,7 +151,7 @@ class AddIdentityPage(Page):
     def samples(cls) -> Mapping[str, AddIdentityPage]:
         data = {"account": "ada@example.com", "provider": "google"}
         return {
-            "fresh": cls(LinkIdentityForm(data=data), "Google"),
+            "fresh": cls(LinkIdentityForm(data=data), "Google", tuple(_SHARED.values())),
             "with the password": cls(LinkIdentityForm(data={**data, "reauthentication": NEEDED}), "Google"),
             "not reached": cls(LinkIdentityForm(data=data), "Google", page_notice=_RESULTS["broken"]),
         }
@@ -187,12 +198,12 @@ def show_identities() -> Response:
 def show_add_identity() -> Response:
     requested = current_visit().query.get("provider", "")
     view = read_identities()
-    title = _provider_title(view, requested)
-    if title is None:
+    connection = _connection(view, requested)
+    if connection is None:
         return redirect_to(PATH)
     require_reauthentication(view)
     form = LinkIdentityForm(formdata=None, data={**reauthentication_data(view), "provider": requested})
-    return AddIdentityPage(form, title).render()
+    return _link_page(form, connection).render()
 
 
 @pages.post(ADD)
@@ -242,13 +253,17 @@ def read_identities() -> identity_pages.OwnIdentities:
     return read_account(identity_pages.read, NoParameters())
 
 
-def _provider_title(view: identity_pages.OwnIdentities, requested: str) -> str | None:
-    return next((identity.title for identity in view.connections if identity.name == requested), None)
+def _connection(view: identity_pages.OwnIdentities, requested: str) -> identity_pages.LinkableConnection | None:
+    return next((connection for connection in view.connections if connection.name == requested), None)
+
+
+def _link_page(form: LinkIdentityForm, connection: identity_pages.LinkableConnection) -> AddIdentityPage:
+    return AddIdentityPage(form, connection.title, tuple(_SHARED[kind] for kind in connection.shared))
 
 
 def _add_again(form: LinkIdentityForm, requested: str, refusal: ApiError | None = None) -> Response:
-    title = _provider_title(read_identities(), requested)
-    return AddIdentityPage(form, title).render_refusal(refusal) if title is not None else redirect_to(PATH)
+    connection = _connection(read_identities(), requested)
+    return _link_page(form, connection).render_refusal(refusal) if connection is not None else redirect_to(PATH)
 
 
 def _remove_again(form: UnlinkIdentityForm, requested: str, refusal: ApiError | None = None) -> Response:

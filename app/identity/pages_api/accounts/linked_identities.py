@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final, get_args
+
 from app.contract import errors
+from app.contract.federation.connections import resolved
 from app.contract.federation.pages import identity_pages
+from app.contract.federation.pages.identity_pages import LinkableConnection, Shared
 from app.contract.page_models import NoParameters
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
-from app.contract.tenants.tenant_pages import ConnectionView
 from app.identity.authentication.federation import offered_connections, unlinking
+from app.identity.authentication.federation.providers.openid import SCOPE
 from app.identity.authentication.sign_in import reauthentication_rules
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.sessions import sessions
@@ -20,6 +25,12 @@ from app.identity.pages_api.sign_in import federated_login
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.clock import iso
+
+_KINDS: Final[Mapping[str, Shared]] = {
+    "email": "email", "email_verified": "email", "picture": "picture",
+    **dict.fromkeys(("full_name", "first_name", "middle_name", "last_name", "nick_name", "prefix", "suffix"), "name"),
+}  # fmt: skip
+"""What each claim of a mapping tells; every other tells details."""
 
 
 @identity_pages.read.implements
@@ -74,15 +85,32 @@ def _shown(context: Context, account: Account, item: Identity) -> identity_pages
     )
 
 
-def _linkable(context: Context, account: Account) -> list[ConnectionView]:
+def _linkable(context: Context, account: Account) -> list[LinkableConnection]:
     """Return the connections without an identity of this account, if it may link more."""
     linked = linked_identities.of(account)
     if not context.tenant.settings.account_linking or len(linked) >= linked_identities.MAX_IDENTITIES:
         return []
     offered, names = offered_connections.active_connections(context), {identity.provider for identity in linked}
     return [
-        ConnectionView(name=item.name, title=item.title, mark=item.mark) for item in offered if item.name not in names
+        LinkableConnection(name=item.name, title=item.title, mark=item.mark, shared=_shared(context, item.name))
+        for item in offered
+        if item.name not in names
     ]
+
+
+def _shared(context: Context, name: str) -> list[Shared]:
+    """Return what the provider of a connection tells: what its scopes ask for, and the fields of its mapping."""
+    settings = resolved(name, context.tenant.settings.connections[name])
+    scopes = set((settings.scope or (SCOPE if settings.issuer else "")).split())
+    members = {str(member) for member in settings.claims} - {"subject"}
+    if "email" in scopes or settings.emails_endpoint:
+        members.add("email")
+    if "profile" in scopes:
+        members |= {"full_name", "picture", "profile_url"}
+    kinds = {_KINDS.get(member, "details") for member in members} | (
+        {"access"} if settings.keep_provider_tokens else set()
+    )
+    return [kind for kind in get_args(Shared) if kind in kinds]
 
 
 def _id(item: Identity) -> str:
