@@ -158,6 +158,21 @@ def test_jwt_of_a_provider_signs_in_once(tenant: TenantServer, visitor: Visitor,
     assert page.heading == "Sign-in didn’t finish"
 
 
+def test_token_comes_in_the_parameter_of_its_provider(tenant: TenantServer, visitor: Visitor, ada: Person) -> None:
+    token = jwt_sender(tenant, Domain="example.test", TokenQueryParameterName="proof")
+    assert refused_with(brings(visitor, token(email=ADA, email_verified=True), "jwt")) == "1232"
+    assert brings(visitor, token(email=ADA, email_verified=True), "proof").heading == "Profile"
+
+
+@pytest.mark.parametrize("takes_header", [False, True])
+def test_header_needs_the_setting_of_its_provider(
+    tenant: TenantServer, visitor: Visitor, ada: Person, *, takes_header: bool
+) -> None:
+    token = jwt_sender(tenant, Domain="example.test", UseAuthorizationHeader=takes_header)
+    page = visitor.open("/access/jwt", Authorization=f"Bearer {token(email=ADA, email_verified=True)}")
+    assert (page.heading == "Profile") is takes_header
+
+
 def test_jwt_of_an_app_signs_in_no_browser(tenant: TenantServer, visitor: Visitor, ada: Person) -> None:
     token = jwt_sender(tenant, Domain="example.test")
     by_app, by_browser = token(email=ADA, email_verified=True), token(email=ADA, email_verified=True)

@@ -134,6 +134,7 @@ class AddIdentityPage(Page):
 
     template = "pages/account/add_identity.html"
     scripts = (*Page.scripts, "reveal")
+    own_rules = ("effects",)
     query = {"provider": 60}
     refusals = CHANGE_REFUSALS
 
