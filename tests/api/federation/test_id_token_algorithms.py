@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from joserfc.jwk import ECKey, Key, OctKey, OKPKey, RSAKey
+from joserfc.jwk import ECKey, Key, KeyParameters, OctKey, OKPKey, RSAKey
 
 from app.identity.authentication.federation.federated_sign_in import ConnectionBroken
 from app.identity.platform.jwts import PUBLIC_KEY_ALGORITHMS
@@ -34,7 +34,7 @@ def rsa_key() -> RSAKey:
 
 
 def key_for(algorithm: str) -> Key:
-    options = {"kid": "of-the-test"}
+    options: KeyParameters = {"kid": "of-the-test"}
     if algorithm in _CURVES:
         return ECKey.generate_key(_CURVES[algorithm], options)
     if algorithm.startswith("Ed"):

@@ -56,7 +56,7 @@ def by_file(tenant: TenantServer, upstream: FakeProvider, **changed: Any) -> Non
 
 def token_request(tenant: TenantServer, upstream: FakeProvider) -> dict[str, str]:
     finished(tenant, upstream.signs_in(led(tenant, NAME)))
-    return next(item.form for item in upstream.received if item.path == "/token")
+    return next(dict(item.form) for item in upstream.received if item.path == "/token")
 
 
 def title(tenant: TenantServer) -> str:
@@ -96,8 +96,8 @@ PLACES = {
 }
 SEEN_IN = {
     "ProviderName": "test_name_is_the_provider_of_the_identity", "DataMap": "test_map_fills_the_profile",
-    "ResponseType": "test_constant_fields_are_as_the_request_says",
-    "RequestTokenHttpMethod": "test_constant_fields_are_as_the_request_says",
+    "ResponseType": "test_constant_fields_are_those_of_the_request",
+    "RequestTokenHttpMethod": "test_constant_fields_are_those_of_the_request",
 }  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def test_map_fills_the_profile(acme: TenantServer, fake_provider: FakeProvider, 
     assert (identity.subject, identity.profile["FirstName"]) == ("7", "Augusta")
 
 
-def test_constant_fields_are_as_the_request_says(acme: TenantServer, fake_provider: FakeProvider) -> None:
+def test_constant_fields_are_those_of_the_request(acme: TenantServer, fake_provider: FakeProvider) -> None:
     by_api(acme, fake_provider, ResponseType="code", RequestTokenHttpMethod="POST")
     address = led(acme, NAME)
     assert query_of(address)["response_type"] == "code"

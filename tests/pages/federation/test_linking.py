@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,19 +18,20 @@ from tests.support.races import at_once
 from tests.support.tenants.callers import call_of
 from tests.support.visitors.visitor import NewVisitorAt
 
+NewUser = Callable[..., FederatedPageUser]
 EMAIL = {"name": "email", "required": True}
 LAST_NAME = {"name": "last_name", "required": True}
 
 
 @pytest.fixture
-def new_user(new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> type[FederatedPageUser]:
+def new_user(new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider) -> NewUser:
     def make(*, trusts: bool = True, **settings: object) -> FederatedPageUser:
         tenant = new_world(
             connections={"globex": fake_provider.openid(title="Globex", trusts_email=trusts)}, **settings
         )
         return FederatedPageUser(tenant, new_visitor_at(tenant), fake_provider)
 
-    return make  # type: ignore[return-value]  # called like the class
+    return make
 
 
 def subjects_of(tenant: World, email: str = ADA["email"]) -> list[str]:
@@ -45,22 +47,20 @@ def subjects_of(tenant: World, email: str = ADA["email"]) -> list[str]:
     [LAST_NAME, {"name": "cf_team", "required": True}, {"name": "username", "required": True}],
     ids=lambda f: f["name"],
 )
-def test_required_field_is_asked_before_an_account_is_made(
-    new_user: type[FederatedPageUser], field: dict[str, object]
-) -> None:
+def test_required_field_is_asked_before_an_account_is_made(new_user: NewUser, field: dict[str, object]) -> None:
     user = new_user(registration_form=(EMAIL, field), custom_fields=["team"], username_login=True)
     page = user.sign_in(family_name=None)
     assert (page.heading, user.is_in, subjects_of(user.tenant)) == ("Create your account", False, [])
 
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
-def test_field_that_the_provider_fills_is_not_asked(new_user: type[FederatedPageUser]) -> None:
+def test_field_that_the_provider_fills_is_not_asked(new_user: NewUser) -> None:
     user = new_user(registration_form=(EMAIL, LAST_NAME, {"name": "password", "type": "password", "required": True}))
     assert user.sign_in().profile_name == "Ada Lovelace"
 
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
-def test_existing_account_is_not_asked_for_fields(new_user: type[FederatedPageUser]) -> None:
+def test_existing_account_is_not_asked_for_fields(new_user: NewUser) -> None:
     user = new_user(registration_form=(EMAIL, LAST_NAME))
     user.tenant.person(ADA["email"])
     user.sign_in(family_name=None)
@@ -68,7 +68,7 @@ def test_existing_account_is_not_asked_for_fields(new_user: type[FederatedPageUs
 
 
 @pytest.mark.both_databases
-def test_two_tabs_make_one_account(new_user: type[FederatedPageUser], new_visitor_at: NewVisitorAt) -> None:
+def test_two_tabs_make_one_account(new_user: NewUser, new_visitor_at: NewVisitorAt) -> None:
     user = new_user()
     browsers = [user.visitor, *(new_visitor_at(user.tenant) for _ in range(3))]
     callbacks = [
@@ -87,7 +87,7 @@ def test_two_tabs_make_one_account(new_user: type[FederatedPageUser], new_visito
 
 
 @pytest.mark.both_databases
-def test_two_tabs_of_one_browser_make_one_account(new_user: type[FederatedPageUser]) -> None:
+def test_two_tabs_of_one_browser_make_one_account(new_user: NewUser) -> None:
     user = new_user()
     first, second = (
         user.fake_provider.callback_url(user.visitor.open(START_URL).address, **ADA, sub="1") for _ in range(2)
@@ -98,7 +98,7 @@ def test_two_tabs_of_one_browser_make_one_account(new_user: type[FederatedPageUs
 
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
-def test_identity_of_another_account_never_moves(new_user: type[FederatedPageUser]) -> None:
+def test_identity_of_another_account_never_moves(new_user: NewUser) -> None:
     """The provider names the address of Bob with the identity that Ada linked: it opens Ada's account, and Bob's gets nothing."""
     user = new_user()
     ada, bob = user.tenant.person(ADA["email"]), user.tenant.person("bob@example.test")
@@ -109,7 +109,7 @@ def test_identity_of_another_account_never_moves(new_user: type[FederatedPageUse
 
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
-def test_changed_address_at_the_provider_keeps_the_account(new_user: type[FederatedPageUser]) -> None:
+def test_changed_address_at_the_provider_keeps_the_account(new_user: NewUser) -> None:
     user = new_user()
     assert user.sign_in().heading == "Profile"
     user.visitor.forget("session")
@@ -119,9 +119,7 @@ def test_changed_address_at_the_provider_keeps_the_account(new_user: type[Federa
 
 
 @pytest.mark.both_databases
-def test_concurrent_links_of_two_accounts_have_one_winner(
-    new_user: type[FederatedPageUser], new_visitor_at: NewVisitorAt
-) -> None:
+def test_concurrent_links_of_two_accounts_have_one_winner(new_user: NewUser, new_visitor_at: NewVisitorAt) -> None:
     user = new_user()
     people = [user.tenant.person(f"{name}@example.test") for name in ("bob", "cyd")]
     browsers = [user.visitor, new_visitor_at(user.tenant)]
@@ -154,9 +152,7 @@ SHARED: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(("connection", "texts"), SHARED.values(), ids=SHARED)
-def test_page_says_what_the_provider_shares(
-    new_user: type[FederatedPageUser], connection: dict[str, Any], texts: list[str]
-) -> None:
+def test_page_lists_what_the_provider_shares(new_user: NewUser, connection: dict[str, Any], texts: list[str]) -> None:
     user = new_user()
     user.tenant.change_settings(connections={"globex": user.fake_provider.openid(title="Globex", **connection)})
     page = signed_in(user.visitor, user.tenant.person("ada@example.com"), "/identities/add?provider=globex")

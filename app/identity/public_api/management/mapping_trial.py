@@ -30,11 +30,11 @@ class _Draft:
     """The claim of each key, and the keys that the mapping itself names."""
 
     names: Mapping[str, str]
-    stated: frozenset[str]
+    mapped_keys: frozenset[str]
 
     @classmethod
-    def of(cls, stated: Mapping[str, str]) -> _Draft:
-        return cls({**STANDARD_CLAIMS, **stated}, frozenset(stated))
+    def of(cls, mapped_keys: Mapping[str, str]) -> _Draft:
+        return cls({**STANDARD_CLAIMS, **mapped_keys}, frozenset(mapped_keys))
 
 
 @mapping_trial_operations.try_mapping.implements
@@ -48,7 +48,7 @@ def try_mapping(context: Context, req: TryMapping) -> MappingTrial:
     filled = {**mapped.profile, **({"Email": mapped.email or ""} if accounts.is_email(mapped.email or "") else {})}
     return MappingTrial(
         is_accepted=identity is not None,
-        id=identity.subject if identity is not None else None,
+        ID=identity.subject if identity is not None else None,
         email=mapped.email,
         email_verified=mapped.email_verified,
         profile=mapped.profile,
@@ -79,8 +79,8 @@ def _draft_of(context: Context, name: str) -> _Draft:
             sender = jwt_providers.find(context, name.removeprefix(jwt_providers.PREFIX))
         except errors.ConnectionNotConfigured:
             raise errors.BadField("Connection: an active JWT provider.") from None
-        stated = {jwt_providers.FILLABLE[field] for field in sender.provider.mapping.values()}
-        return _Draft(sender.names, frozenset(stated))
+        mapped_keys = {jwt_providers.FILLABLE[field] for field in sender.provider.mapping.values()}
+        return _Draft(sender.names, frozenset(mapped_keys))
     configured = context.tenant.settings.connections.get(name)
     if configured is None:
         raise errors.BadField("Connection: the name of a connection.")
@@ -101,7 +101,9 @@ def _missing(draft: _Draft, claims: Mapping[str, Any], mapped: ProviderIdentity,
             return accounts.is_email(mapped.email or "")
         return (key == "email_verified" and mapped.email_verified) or _FIELDS[key] in mapped.profile
 
-    wanted = [key for key in _FIELDS if key in draft.names and (key in draft.stated or key in ("subject", "email"))]
+    wanted = [
+        key for key in _FIELDS if key in draft.names and (key in draft.mapped_keys or key in ("subject", "email"))
+    ]
     return [
         MissingField(
             field=_FIELDS[key],
