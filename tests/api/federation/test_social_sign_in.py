@@ -1,4 +1,4 @@
-"""Sign-in through each built-in provider, which a local server plays as its documentation says (decision 0423)."""
+"""Sign-in through each built-in provider, which a local server plays as its documentation says (decision 0425)."""
 
 from __future__ import annotations
 

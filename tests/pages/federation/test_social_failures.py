@@ -1,4 +1,4 @@
-"""Every built-in provider with everything that can go wrong: refused on a page, with nothing half-created (decision 0423)."""
+"""Every built-in provider with everything that can go wrong: refused on a page, with nothing half-created (decision 0425)."""
 
 from __future__ import annotations
 

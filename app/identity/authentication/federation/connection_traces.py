@@ -67,7 +67,9 @@ def record(
     secrets: Iterable[str] = (),
     org_id: str | None = None,
 ) -> None:
-    """Store why an answer of a provider was refused, whether or not the request goes on, and mask `secrets` and those of the tenant's connections in it.
+    """Store why an answer of a provider was refused, whether or not the request goes on.
+
+    `secrets` and those of the tenant's connections are masked.
 
     Args:
         connection: its name, which may be that of no connection any more.

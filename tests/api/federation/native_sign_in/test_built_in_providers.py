@@ -1,4 +1,4 @@
-"""Apps sign in at the built-in providers, whose addresses and differences are data (decision 0423)."""
+"""Apps sign in at the built-in providers, whose addresses and differences are data (decision 0425)."""
 
 from __future__ import annotations
 
