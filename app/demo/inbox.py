@@ -171,16 +171,16 @@ def _preview(message: Mapping[str, Any]) -> str:
 
 
 def _short_time(instant: str) -> str:
-    """Return an instant as the list shows it: 1:30 PM; Yesterday 1:30 PM; Nov 26, 1:30 PM. The zone is this machine's, as the reader's."""
+    """Return an instant as the list shows it: 13:30; Yesterday 13:30; Nov 26, 13:30. The zone is this machine's, as the reader's."""
     at, day = _local(instant)
-    form = {"": "h:mm a", "Yesterday": "'Yesterday' h:mm a"}.get(day, "MMM d, h:mm a")
+    form = {"": "HH:mm", "Yesterday": "'Yesterday' HH:mm"}.get(day, "MMM d, HH:mm")
     return format_datetime(at, form, locale="en")
 
 
 def _long_time(instant: str) -> str:
-    """Return an instant as the head of a message shows it: Today at 1:30 PM."""
+    """Return an instant as the head of a message shows it, in the form of the mails' own times: Today at 13:30 CET."""
     at, day = _local(instant)
-    return f"{day or 'Today'} at {format_datetime(at, 'h:mm a', locale='en')}"
+    return f"{day or 'Today'} at {at:%H:%M %Z}"
 
 
 def _local(instant: str) -> tuple[datetime, str]:

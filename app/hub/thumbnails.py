@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import Final
 
 from app.hub import pages
@@ -145,6 +146,12 @@ _OF_PAGES: Final = {
     ("VerifyPage", "password"): "password required",
 }
 """The captions of samples whose names mean something else on other pages."""
+_TELLING: Final = (
+    ("every", "providers", "app, set up", "set up", "several", "three", "all", "other ways", "passkey", "captcha"),
+    ("wrong password", "wrong entry", "wrong", "refused", "misleading", "weak", "taken", "nothing entered"),
+    ("locked for a while", "locked", "denied", "^expired", "^used", "reauthentication", "password required"),
+)
+"""Patterns of captions, the best first: of more than the page’s first state shows, of an error, and of an end."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +186,18 @@ def thumbnails(samples: Iterable[tuple[type[Page], str]]) -> list[Thumbnail]:
     """Return the thumbnails of samples in the order of the groups, and of the pages within each."""
     order, steps = list(GROUPS), {name: number for number, name in enumerate(_JOURNEY)}
     found = [Thumbnail(_group_of(page), page.__name__, state) for page, state in samples]
-    return sorted(found, key=lambda each: (order.index(each.group), steps.get(each.page, len(steps))))
+    found.sort(key=lambda each: (order.index(each.group), steps.get(each.page, len(steps))))
+    return [each for _, states in groupby(found, lambda each: each.page) for each in _telling_first([*states])]
+
+
+def _telling_first(states: list[Thumbnail]) -> list[Thumbnail]:
+    """Return the states of a page with those in front that look unlike its first, which people see without the others."""
+    ahead = states[:1]
+    for kind in _TELLING:
+        patterns = (re.compile(rf"\b{words}\b", re.IGNORECASE) for words in kind)
+        fitting = (each for said in patterns for each in states if each not in ahead and said.search(each.caption))
+        ahead += [*islice(fitting, 1)]
+    return ahead + [each for each in states if each not in ahead]
 
 
 def _group_of(page: type[Page]) -> str:

@@ -118,11 +118,11 @@ def test_phone_shows_the_list_or_one_message(world: World, inbox: str, opened: C
     post(world, "<p>Your code is 482913</p>")
     page = opened(viewport={"width": 320, "height": 640})
     page.goto(inbox)
-    expect(page.get_by_role("heading", level=2)).to_be_hidden()
+    expect(page.get_by_role("heading")).to_have_text(["Inbox"])
     expect(page.locator(".unread")).to_have_count(1)
     assert barriers(page) == []
     page.get_by_role("link", name="Hello").click()
-    expect(page.get_by_role("heading", level=2)).to_have_text("Hello")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Hello")
     expect(page.get_by_role("searchbox")).to_be_hidden()
     assert barriers(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 320

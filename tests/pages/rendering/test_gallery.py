@@ -31,6 +31,11 @@ def test_every_page_in_every_state_is_a_thumbnail_and_a_link() -> None:
     assert text.count(' inert sandbox="allow-same-origin"') == len(framed) == text.count('loading="lazy"')
 
 
+def test_first_states_of_a_page_are_of_each_kind() -> None:
+    states = [address.partition("?")[0].rpartition("/")[2] for address in thumbnails("/_gallery?group=sign_in")]
+    assert states[:5] == ["fresh", "with%20other%20providers", "wrong", "suspended", "with%20other%20ways"]
+
+
 def test_group_look_and_language_are_chosen() -> None:
     framed = thumbnails("/_gallery?group=device&look=globex&lang=de")
     assert framed
