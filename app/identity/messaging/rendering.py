@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = TEMPLATES / "mails"
 _HTML, _TEXT, _FRAME = "layout.html", "layout.txt", "frame.html"
-_FONTS: Final = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Arabic',Arial,sans-serif"
+_FONTS: Final = "-apple-system,'Segoe UI',Roboto,Inter,system-ui,'Noto Sans','Noto Sans Arabic',Arial,sans-serif"
 _NEW_SIGN_INS: Final = frozenset(
     {MailKind.NEW_DEVICE, MailKind.NEW_BROWSER, MailKind.NEW_CITY, MailKind.NEW_COUNTRY, MailKind.NEW_IP}
 )
