@@ -78,7 +78,7 @@ def test_owner_adds_verifies_and_removes_a_domain(owned: Owned) -> None:
     verified = missing.press("Verify")
     assert "Domain verified" in verified.text
     assert "gatehouse-domain-verification" not in verified.html
-    assert "Domain still verified" in verified.press("Check again").text
+    assert "Domain still verified" in verified.press("Verify again").text
     removed = verified.follow("Remove").press("Remove domain")
     assert "Domain removed" in removed.text
     assert NAME not in removed.text
@@ -119,7 +119,7 @@ def test_vanished_record_is_shown_and_mended(owned: Owned) -> None:
     assert "Keep the TXT record in place" in verified.text
     owned.dns.text(NAME, "v=spf1 -all")
     assert "No longer verified" not in owned.open().text
-    lost = verified.press("Check again")
+    lost = verified.press("Verify again")
     assert "No longer verified" in lost.text
     assert "now need an invitation to join" in lost.text
     owned.publish(lost)
@@ -145,10 +145,10 @@ def test_claim_that_another_organization_won_names_the_reason(owned: Owned) -> N
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("gmail.com", "own domain"),
-        ("no domain", "own domain"),
-        ("nomail.example", "own domain"),
-        ("ada@globex.example", "own domain"),
+        ("gmail.com", "your organization owns"),
+        ("no domain", "your organization owns"),
+        ("nomail.example", "your organization owns"),
+        ("ada@globex.example", "your organization owns"),
         ("", "Enter a domain."),
         ("x" * 300, "characters"),
     ],

@@ -322,10 +322,7 @@ def _sample_steps(codes: int | None = None) -> tuple[CredentialRow, ...]:
 
 
 def _codes_row(count: int) -> CredentialRow:
-    row = CredentialRow(_l("Backup codes"), _n("%(num)d left", "%(num)d left", count), "list", _FACTORS)
-    return (
-        replace(row, tag=_l("Running low") if count else _l("Create new"), tone="warn") if count <= FEW_CODES else row
-    )
+    return CredentialRow(_l("Backup codes"), _n("%(num)d left", "%(num)d left", count), "list", _FACTORS)
 
 
 def _checkup(steps: Iterable[CheckupStep], codes: int | None) -> Checkup:

@@ -47,10 +47,11 @@ class OrganizationDomainsPage(Page):
     """The result of the last change: a key of `_RESULTS`."""
 
     @property
-    def open_record(self) -> str:
-        """The key of the domain whose record is to be added next: the newest to verify, else the first that lost it."""
-        awaited = (domain for domain in self.domains if domain.is_awaited)
-        return next((domain.key for domain in sorted(awaited, key=lambda each: -each.group)), "")
+    def open_records(self) -> set[str]:
+        """The keys of the domains whose records are open: those with a problem that the record mends, and the newest to verify."""
+        awaited = [domain for domain in self.domains if domain.is_awaited]
+        newest = next((domain.key for domain in awaited if domain.group), "")
+        return {newest, *(domain.key for domain in awaited if not domain.group)}
 
     @property
     def notice(self) -> Notice | None:
