@@ -141,22 +141,23 @@ def older_spelling(current: Resource, path: str, model: type[Wire], **facts: Unp
     return older
 
 
-_OF_THEMES_ALONE: Final = frozenset(
+_WITHOUT_OPERATIONS: Final = frozenset(
     {
+        f"{contract.__name__}.federation.provider_presets",
         f"{contract.__name__}.themes.mail_templates",
         f"{contract.__name__}.themes.page_templates",
         f"{contract.__name__}.themes.part_templates",
         f"{contract.__name__}.themes.theme_contract",
     }
 )
-"""Modules without operations, which only templates of themes need."""
+"""Modules without operations, which only tenants with connections, or templates of themes, need."""
 
 
 @cache
 def import_contract() -> None:
     """Import every module of the contract that may declare operations, so that the catalogue is complete."""
     for module in pkgutil.walk_packages(contract.__path__, f"{contract.__name__}."):
-        if module.name not in _OF_THEMES_ALONE:
+        if module.name not in _WITHOUT_OPERATIONS:
             import_module(module.name)
 
 

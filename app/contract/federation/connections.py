@@ -8,17 +8,25 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
 from app.contract.configuration_model import ConfigurationModel
-from app.contract.federation.provider_presets import NAMES, ProviderName, ProviderQuirks, presets
 from app.contract.tenants.key_formats import p256_private_key
 from app.kit.web.urls import is_web_url
 
+if TYPE_CHECKING:
+    from app.contract.federation.provider_presets import ProviderPreset, ProviderQuirks
+
 ConnectionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,59}$")]
+ProviderName = Literal[
+    "google", "github", "facebook", "linkedin", "live", "apple", "twitter", "wechat", "qq", "amazon", "foursquare", "paypal",
+    "salesforce", "sinaweibo", "yahoo",
+]  # fmt: skip
+NAMES: Final[tuple[str, ...]] = get_args(ProviderName)
+"""The built-in providers, in the order in which pages offer them (seed: Update social provider configuration)."""
 ClaimedMember = Literal[
     "subject", "email", "email_verified", "full_name", "first_name", "last_name", "middle_name", "nick_name", "prefix", "suffix",
     "company", "website", "gender", "birth_date", "local_language", "picture", "profile_url",
@@ -193,10 +201,16 @@ _PLACES: Final = (
 )  # fmt: skip
 
 
+def _presets() -> "Mapping[str, ProviderPreset]":
+    from app.contract.federation.provider_presets import presets  # noqa: PLC0415 - a start without connections needs none
+
+    return presets()
+
+
 @cache
 def _preset_settings() -> Mapping[str, ConnectionSettings]:
     completed = {}
-    for name, found in presets().items():
+    for name, found in _presets().items():
         settings = {**found.settings, "title": found.title, "preset": name}
         if found.instance is not None:
             settings["issuer"] = found.instance.issuer_of(found.instance.default)
@@ -225,7 +239,7 @@ def resolved(name: str, configured: ConnectionSettings) -> ConnectionSettings:
     update = {key: value for key, value in explicit.items() if value or value is False}
     if has_address:
         update = {**dict.fromkeys(_PLACES), "trusts_email": None, **update}
-    elif configured.extra_field1 and (instance := presets()[base.preset or ""].instance):
+    elif configured.extra_field1 and (instance := _presets()[base.preset or ""].instance):
         update["issuer"] = instance.issuer_of(configured.extra_field1)
     return base.model_copy(update={**update, "claims": {**base.claims, **configured.claims}})
 
@@ -233,20 +247,22 @@ def resolved(name: str, configured: ConnectionSettings) -> ConnectionSettings:
 def wrong_instance(name: str, configured: ConnectionSettings) -> str | None:
     """Return what `extra_field1` of a connection must name, if it names no issuer of the provider; pages do not offer it then."""
     base = preset_settings(configured.preset or name)
-    instance = presets()[base.preset].instance if base is not None and base.preset else None
+    instance = _presets()[base.preset].instance if base is not None and base.preset else None
     is_named = instance is not None and configured.extra_field1 and resolved(name, configured).issuer is None
     return instance.expected if instance is not None and is_named else None
 
 
-def quirks_of(connection: ConnectionSettings) -> ProviderQuirks:
+def quirks_of(connection: ConnectionSettings) -> "ProviderQuirks":
     """Return what the provider of a complete connection does in another way than the standards."""
-    return presets()[connection.preset].quirks if connection.preset else ProviderQuirks()
+    from app.contract.federation.provider_presets import NO_QUIRKS  # noqa: PLC0415 - as above
+
+    return _presets()[connection.preset].quirks if connection.preset else NO_QUIRKS
 
 
 def native_settings(name: str, configured: ConnectionSettings) -> ConnectionSettings:
     """Return a complete connection for what the provider's SDK returns to apps, where the addresses or claims differ."""
     completed = resolved(name, configured)
-    native = presets()[completed.preset].native if completed.preset else {}
+    native = _presets()[completed.preset].native if completed.preset else {}
     if not native:
         return completed
     has_address = any(getattr(configured, place) for place in _PLACES)
@@ -280,7 +296,7 @@ def well_known_provider(connection: ConnectionSettings) -> str:
 
 @cache
 def _marks() -> Mapping[str, str]:
-    return {**_FURTHER_MARKS, **{host: preset.mark for preset in presets().values() for host in preset.hosts}}
+    return {**_FURTHER_MARKS, **{host: preset.mark for preset in _presets().values() for host in preset.hosts}}
 
 
 def _mark_of_host(host: str) -> str:

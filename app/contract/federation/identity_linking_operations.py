@@ -11,7 +11,7 @@ from app.contract import errors
 from app.contract.auth import ACCESS_TOKEN, API_KEY, CREDENTIALS, READ
 from app.contract.catalogue import operation
 from app.contract.error_groups import REQUIRED_ACTIONS
-from app.contract.federation.provider_presets import NAMES
+from app.contract.federation.connections import NAMES
 from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, FieldSelection, WebhookSuppression
 from app.contract.shared_responses import Deleted, Posted

@@ -11,14 +11,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
-ProviderName = Literal[
-    "google", "github", "facebook", "linkedin", "live", "apple", "twitter", "wechat", "qq", "amazon", "foursquare", "paypal",
-    "salesforce", "sinaweibo", "yahoo",
-]  # fmt: skip
-NAMES: Final[tuple[str, ...]] = get_args(ProviderName)
-"""The built-in providers, in the order in which pages offer them (seed: Update social provider configuration)."""
+from app.contract.federation.connections import NAMES
+
 _FOLDER: Final = Path(__file__).parent / "providers"
 
 
@@ -98,6 +94,9 @@ class ProviderQuirks:
     reauthenticates: bool = True
     signs_client_secret: bool = False
     posts_user: bool = False
+
+
+NO_QUIRKS: Final = ProviderQuirks()
 
 
 @dataclass(frozen=True)

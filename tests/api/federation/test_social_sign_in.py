@@ -260,7 +260,7 @@ def test_own_address_has_no_trust_of_the_preset(
 
 
 @pytest.mark.parametrize("name", OAUTH_UPSTREAMS)
-def test_profile_is_read_again_with_kept_tokens(
+def test_profile_is_read_again_with_stored_tokens(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, name: str
 ) -> None:
     who, provider = account_holder(new_tenant_server), connected(name, fake_provider, keep_provider_tokens=True)

@@ -10,7 +10,8 @@ import pytest
 from flask import Flask
 
 from app.contract.federation import identity_linking_operations
-from app.contract.federation.provider_presets import NAMES, presets
+from app.contract.federation.connections import NAMES
+from app.contract.federation.provider_presets import presets
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered, refused

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from app.contract import errors
 from app.contract.federation.connections import (
+    NAMES,
     ConnectionSettings,
     is_offered,
     preset_settings,
@@ -14,7 +15,6 @@ from app.contract.federation.connections import (
     well_known_provider,
 )
 from app.contract.federation.identity_linking_operations import PROVIDERS
-from app.contract.federation.provider_presets import NAMES
 from app.identity.platform.context import Context
 
 GOOGLE = "https://accounts.google.com"

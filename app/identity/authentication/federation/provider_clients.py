@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings, quirks_of, resolved
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
@@ -17,7 +18,8 @@ def for_website(context: Context, name: str) -> OpenIdProvider | OAuth2Provider:
         settings = settings.model_copy(update={"key": settings.apple.service_id})
     made = client(context, name, settings)
     if quirks_of(settings).signs_client_secret and not made.secret:
-        raise ProviderUnavailable("the connection has no apple_certificate, which signs the client secret")
+        text = "the connection has no apple_certificate, which signs the client secret"
+        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="apple_certificate, or a secret")
     return made
 
 

@@ -12,6 +12,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
@@ -23,7 +24,10 @@ def client_secret(settings: ConnectionSettings, private_key: str, now: datetime)
     """Return the client secret of a complete connection with Apple's issuer. Raises ProviderUnavailable."""
     apple = settings.apple
     if apple is None or not (apple.team_id and apple.key_identifier):
-        raise ProviderUnavailable("without team_id and key_identifier no client secret can be signed")
+        text = "without team_id and key_identifier no client secret can be signed"
+        raise ProviderUnavailable(
+            text, check=ConnectionCheck.CONFIGURATION, expected="apple.team_id, apple.key_identifier"
+        )
     issued_at = int(now.timestamp())
     claims = {
         "iss": apple.team_id, "iat": issued_at, "exp": issued_at + _LIFETIME_SECONDS, "aud": settings.issuer, "sub": settings.key,
@@ -32,4 +36,5 @@ def client_secret(settings: ConnectionSettings, private_key: str, now: datetime)
     try:
         return jwt.encode(header, claims, ECKey.import_key(private_key), algorithms=[_ALGORITHM])
     except (JoseError, ValueError) as problem:
-        raise ProviderUnavailable(f"the private key signs no client secret: {type(problem).__name__}") from None
+        text = f"the private key signs no client secret: {type(problem).__name__}"
+        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="apple_certificate") from None

@@ -71,7 +71,8 @@ class OAuth2Provider:
     ) -> tuple[ProviderIdentity, ProviderTokens | None]:
         """Return the identity of a code that an app requested. Raises ProviderDenied, ProviderUnavailable."""
         response = redeem_native_code(self.resolver, self.settings, self.secret, self._endpoints(), code, redirect_uri)
-        return self._identity(read_access_token(response), response), read_tokens(response, now)
+        with checking(ConnectionCheck.USERINFO, *tokens_in(response)):
+            return self._identity(read_access_token(response), response), read_tokens(response, now)
 
     def _identity(self, access_token: str, response: Mapping[str, Any] | None) -> ProviderIdentity:
         """Return the identity of an access token, and of the token response if there is one."""
@@ -230,7 +231,8 @@ def _get_token(
 
     quirks = quirks_of(settings)
     if not secret:
-        raise ProviderUnavailable("without a client secret a code proves nothing")
+        text = "without a client secret a code proves nothing"
+        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a client secret")
     query = {
         "grant_type": "authorization_code",
         quirks.client_id_name: settings.key,
@@ -240,10 +242,12 @@ def _get_token(
         **parameters,
     }
     try:
-        return provider_answers.get_members(resolver, provider_answers.with_query(endpoints.token, query), quirks)
+        with checking(_TOKEN, secret, *parameters.values()):
+            return provider_answers.get_members(resolver, provider_answers.with_query(endpoints.token, query), quirks)
     except ProviderUnavailable as refusal:
         if refusal.error in quirks.code_errors:
-            raise ProviderDenied("the code is not good") from None
+            received = f"error: {error_name(refusal.error)}"
+            raise ProviderDenied("the code is not good", check=ConnectionCheck.CODE, received=received) from None
         raise
 
 

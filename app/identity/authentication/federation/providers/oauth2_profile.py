@@ -6,12 +6,14 @@ import hmac
 from collections.abc import Mapping
 from typing import Any, Final
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings, quirks_of
 from app.contract.federation.provider_presets import ListedEmails, ProviderQuirks
 from app.identity.authentication.federation.providers import provider_answers
 from app.identity.authentication.federation.providers.provider_answers import with_query
 from app.identity.directory.identity_provider import ProfileUnsupported
 from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.findings import kind_of_value
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.outbound.host_resolver import Resolver
 
@@ -73,14 +75,21 @@ def _identified(
     """Return what the provider tells about an access token of this client. Raises ProviderUnavailable for another client's."""
     address = settings.introspection_endpoint
     if not address:
-        raise ProviderUnavailable("the connection has no introspection_endpoint, which the provider needs")
+        text = "the connection has no introspection_endpoint, which the provider needs"
+        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="introspection_endpoint")
     query = {**quirks.identifying_parameters, "access_token": access_token}
     if quirks.identifies_token == "GET":
         members = provider_answers.get_members(resolver, with_query(address, query), quirks)
     else:
         members = provider_answers.post_members(resolver, address, query, quirks)
     if str(members.get(quirks.identified_client)) != settings.key:
-        raise ProviderUnavailable("the access token is not for this client", error="invalid_token")
+        raise ProviderUnavailable(
+            "the access token is not for this client",
+            error="invalid_token",
+            check=ConnectionCheck.INTROSPECTION,
+            expected=f"{quirks.identified_client}: {settings.key}",
+            received=members.get(quirks.identified_client),
+        )
     return members
 
 
@@ -95,7 +104,11 @@ def _access_token(quirks: ProviderQuirks, access_token: str, secret: str) -> dic
 def _refuse_another_subject(quirks: ProviderQuirks, token: Mapping[str, Any], claims: Mapping[str, Any]) -> None:
     for member, claim in quirks.same_in_token.items():
         if member in token and str(token[member]) != str(claims.get(claim)):
-            raise ProviderUnavailable("the profile is about another subject")
+            raise ProviderUnavailable(
+                "the profile is about another subject",
+                expected=f"{claim}: the {member} of the token response",
+                received=f"another {claim}, {kind_of_value(claims.get(claim))}",
+            )
 
 
 def _email(
@@ -125,5 +138,6 @@ def _primary(listed: Any, names: Mapping[str, str], where: ListedEmails) -> dict
 def _text(members: Mapping[str, Any], name: str) -> str:
     text = members.get(name)
     if isinstance(text, bool) or not isinstance(text, str | int) or not str(text):
-        raise ProviderUnavailable(f"it gave no {name}")
+        received = f"{name}: {kind_of_value(text)}"
+        raise ProviderUnavailable(f"it gave no {name}", expected=f"{name}: text or a whole number", received=received)
     return str(text)

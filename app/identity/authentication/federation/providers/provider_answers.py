@@ -11,6 +11,7 @@ from pydantic_core import from_json
 
 from app.contract.federation.provider_presets import ProviderQuirks
 from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.findings import error_name
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.outbound.host_resolver import Resolver
 
@@ -43,8 +44,9 @@ def _checked(members: dict[str, Any], address: str, quirks: ProviderQuirks) -> d
     """Return the members of an answer. Raises ProviderUnavailable if it is an error."""
     refusal = next((members[name] for name in quirks.error_names if members.get(name)), None)
     if refusal is not None:
-        error = str(refusal)[:40]
-        raise ProviderUnavailable(f"{urlsplit(address).netloc} answered the error {error!r}", error=error)
+        name = error_name(refusal)
+        text = f"{urlsplit(address).netloc} answered the error {name}"
+        raise ProviderUnavailable(text, error=str(refusal)[:40], received=f"error: {name}")
     return members
 
 
