@@ -255,3 +255,27 @@ def test_app_gets_the_reference_in_the_answer(new_tenant_server: NewTenantServer
     assert failed("googlejwt", id_token=app.upstream.id_token(aud="another")) == ("google", "aud")
     assert failed("facebook", fb_access_token=app.upstream.access_token("another-app")) == ("facebook", "introspection")
     assert failed("apple", code="unknown")[1] in ("code", "token_endpoint")
+
+
+OAUTH2: dict[str, tuple[ConnectionCheck, str, int, str]] = {
+    "a token endpoint that fails": (ConnectionCheck.TOKEN_ENDPOINT, "/token", 500, ""),
+    "a client that is unknown": (ConnectionCheck.TOKEN_ENDPOINT, "/token", 401, '{"error": "invalid_client"}'),
+    "a code that is refused": (ConnectionCheck.CODE, "/token", 400, '{"error": "invalid_grant"}'),
+    "no access token": (ConnectionCheck.TOKEN_ENDPOINT, "/token", 200, '{"token_type": "Bearer"}'),
+    "a profile that is refused": (ConnectionCheck.USERINFO, "/user", 403, "{}"),
+    "a profile that is no JSON": (ConnectionCheck.USERINFO, "/user", 200, "<html>"),
+    "a profile without a subject": (ConnectionCheck.MAPPING, "/user", 200, '{"name": "Ada"}'),
+}
+
+
+@pytest.mark.parametrize(("check", "path", "status", "body"), OAUTH2.values(), ids=OAUTH2)
+@on_one_database
+def test_failure_of_an_oauth_provider_names_its_check(
+    acme: TenantServer, fake_provider: FakeProvider, check: ConnectionCheck, path: str, status: int, body: str
+) -> None:
+    acme.change_settings(connections={NAME: fake_provider.oauth2()})
+    address = led(acme, NAME)
+    fake_provider.answers[path] = (status, {}, body.encode())
+    with pytest.raises((ConnectionBroken, ConnectionRefused)):
+        finished(acme, fake_provider.signs_in(address))
+    assert [trace.failed_check for trace in traces_of(acme)] == [check]

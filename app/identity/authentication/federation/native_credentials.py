@@ -39,7 +39,7 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.identity.platform.jwts import SKEW_SECONDS
-from app.identity.platform.outbound.findings import UpstreamRefusal
+from app.identity.platform.outbound.findings import UpstreamRefusal, checking
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.operations.errors import ApiError
 
@@ -271,7 +271,8 @@ class _Client:
 
         resolver, now = self.context.services.provider_metadata.resolver, self.context.now
         consumer = provider_clients.consumer(self.context, self.name, self.settings)
-        return self._verified(twitter.read_identity(resolver, self.name, self.settings, consumer, token, now))
+        with checking(ConnectionCheck.USERINFO, consumer[1], *token):
+            return self._verified(twitter.read_identity(resolver, self.name, self.settings, consumer, token, now))
 
     def _read_profile(self, access_token: str) -> VerifiedIdentity:
         provider, resolver = self.provider(), self.context.services.provider_metadata.resolver

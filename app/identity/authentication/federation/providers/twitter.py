@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
 from app.identity.platform.outbound import outbound_http
@@ -28,7 +29,8 @@ def read_identity(
     Raises ProviderUnavailable.
     """
     if not consumer[1]:
-        raise ProviderUnavailable("without a consumer secret no request can be signed")
+        text = "without a consumer secret no request can be signed"
+        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION)
     address = settings.userinfo_endpoint or ""
     headers = {"Authorization": _authorization(address, consumer, token, now)}
     claims = outbound_http.request_json(resolver, "GET", address, headers)
