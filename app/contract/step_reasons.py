@@ -14,6 +14,10 @@ class LoginReason(StrEnum):
     UNKNOWN_IDENTITY = "nobody"  # no account has the provider's identity, and it may not register
     NOT_REAUTHENTICATED = "silent"  # the provider did not reauthenticate the person, as required
     EMAIL_REFUSED = "address"  # the tenant refuses the email that the provider names
+    FOREIGN_EMAIL = "domain"  # the organization of the connection has not verified the email that its provider names
+    NOT_MEMBER = "member"  # the organization of the connection takes no new members by sign-in, or has no seat left
+    CONNECTS = "connects"  # the identity is linked after a sign-in that proves the account with its address
+    UPSTREAM = "organization"  # the organization requires its connection, to which `connection` leads
     WORKFLOW = "workflow"  # the workflow in force refused the sign-in; `denial` says why
     CLOSED = "closed"  # as WORKFLOW, before the sign-in: it refuses every account here
 

@@ -34,6 +34,9 @@ from app.kit.operations.wire import Wire
 
 PASSWORD_METHOD, PASSKEY_METHOD, CONNECTION_METHOD = "password", "passkey", "connection:"
 """Keys of `ReauthenticationOptions.methods` beside the passwordless methods; the last is followed by the name of a connection."""
+ORGANIZATION_TITLE = "|"
+"""Follows the id of an organization's connection in such a key, before the organization's name, percent-encoded: pages know no
+organization otherwise."""
 
 
 class ReauthenticationOptions(Wire):
@@ -294,6 +297,8 @@ class RedirectStep(Wire):
 
     step: Literal["redirect"] = "redirect"
     address: str
+    connection: str | None = None  # of an organization, to whose provider it leads
+    title: str | None = None  # of that organization
 
 
 class FormPostStep(Wire):

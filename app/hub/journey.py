@@ -71,7 +71,14 @@ from app.hub.web.interaction import HubInteraction, interaction_from_step
 from app.hub.web.responses import redirect, redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.short_links import link_url
-from app.hub.web.visit import RETURN_FROM_PROVIDER, Visit, current_visit, own_url, requested_interaction_id
+from app.hub.web.visit import (
+    RETURN_FROM_PROVIDER,
+    RETURN_TO_ORGANIZATION,
+    Visit,
+    current_visit,
+    own_url,
+    requested_interaction_id,
+)
 from app.kit.operations.wire import Wire
 
 _COOKIE_TEST: Final = "cookies"
@@ -79,6 +86,7 @@ _COOKIE_TEST_VALUE: Final = "asked"
 """The query parameter and its value that mark the redirect of a browser without cookies; if the cookie is still missing then, the
 browser blocks cookies."""
 _MAX_ID_LENGTH: Final = 64
+_OF_ORGANIZATIONS: Final = RETURN_TO_ORGANIZATION.partition("<")[0]
 PROFILE: Final = "/profile"
 EARLIER: Final = "earlier"
 """The query parameter of a page that shows what the person answered in an earlier request."""
@@ -269,7 +277,8 @@ def start_again(application: RelyingPartyView | None = None) -> Response:
         home = application.name, application.home or ""
     elif visit.interaction:
         home = visit.interaction.relying_party, visit.interaction.home
-    return StartAgainPage(*home, visit.reference if visit.path == RETURN_FROM_PROVIDER else "").render(410)
+    is_callback = visit.path == RETURN_FROM_PROVIDER or visit.path.startswith(_OF_ORGANIZATIONS)
+    return StartAgainPage(*home, visit.reference if is_callback else "").render(410)
 
 
 def _cookie_probe() -> Response | None:

@@ -160,7 +160,8 @@ DIAGNOSES: Final[Mapping[ConnectionCheck, Diagnosis]] = MappingProxyType({
     ),
     _C.EMAIL: Diagnosis(
         "The email address of the provider isn’t allowed to sign up here.",
-        "Change the person’s address at the provider, or this tenant’s rules of addresses and domains.",
+        "Change the person’s address at the provider, or this tenant’s rules of addresses and domains. An organization’s connection "
+        "takes addresses that the provider calls verified, in domains that the organization has verified.",
     ),
     _C.LINKING: Diagnosis(
         "The identity is connected to another account, or its connection was removed meanwhile.",

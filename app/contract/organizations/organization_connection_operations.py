@@ -1,6 +1,6 @@
 """The tenant's servers manage the connections of organizations, and the roles of groups.
 
-They are stored and checked here; signing in with them is not implemented yet. The docstrings are published.
+Those of SAML are stored and checked; signing in with them is not implemented yet. The docstrings are published.
 """
 
 from typing import Annotated, Literal
@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors
-from app.contract.auth import ORGANIZATION_MANAGEMENT
+from app.contract.auth import ORGANIZATION_MANAGEMENT, Host
 from app.contract.catalogue import operation
-from app.contract.error_profiles import ORGANIZATIONS
+from app.contract.error_profiles import OAUTH, ORGANIZATIONS
 from app.contract.organizations.models import (
     Attributes,
     AttributesUpdate,
@@ -29,6 +29,7 @@ from app.kit.operations.partial_update import PartialUpdate
 from app.kit.operations.wire import From, Wire
 
 SAML_TYPES = ("saml_custom", "saml_okta", "saml_entraid", "saml_google_workspace", "saml_salesforce")
+OIDC_TYPE = "oidc_custom"
 ConnectionType = Literal[
     "saml_custom", "saml_okta", "saml_entraid", "saml_google_workspace", "saml_salesforce", "oidc_custom"
 ]
@@ -90,6 +91,17 @@ class Connections(Wire):
     data: list[Connection]
 
 
+class UpstreamLogout(Wire):
+    """The logout token of an identity provider, signed by it."""
+
+    opaque: Annotated[str, From.PATH, Field(max_length=100)]
+    logout_token: Annotated[str, Field(alias="logout_token", max_length=20_000)] = ""
+
+
+class SessionsEnded(Wire):
+    """An empty object: the sessions have ended, or there were none."""
+
+
 class CreateGroupRole(ConnectionPath):
     """A role for the members of a group: `GroupId` is a value of the mapped attribute `Groups`."""
 
@@ -141,7 +153,7 @@ create = operation(
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, *_CONTENT), takes_blank_segments=True,
     summary="Create a connection",
     description="Stores a connection of an organization to its identity provider, by SAML or OpenID Connect. The organization must have "
-    "verified the domains. Sign-in with these connections isn’t available yet.",
+    "verified the domains. People sign in with those of OpenID Connect; sign-in with SAML isn’t available yet.",
 )  # fmt: skip
 read = operation(
     "organization_connections.read", f"GET {_ONE}", ConnectionPath, Connection, auth=ORGANIZATION_MANAGEMENT, scope="organization:read",
@@ -183,6 +195,13 @@ create_group_role = operation(
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_GROUP_TAKEN), takes_blank_segments=True,
     summary="Create a group role",
     description="Gives a role to members of a group of the identity provider, from their next sign-in on.",
+)  # fmt: skip
+end_sessions = operation(
+    "organization_connections.end_sessions", "POST /oauth/sp/{opaque}/backchannel-logout", UpstreamLogout, SessionsEnded,
+    error_profile=OAUTH, on=Host.TENANT,
+    summary="End the sessions of a provider’s session",
+    description="Takes the `logout_token` of the identity provider of an OpenID Connect connection (Back-Channel Logout 1.0), and ends the "
+    "sessions that a sign-in by the connection began. At the provider, register it as the client’s back-channel logout URI.",
 )  # fmt: skip
 update_group_role = operation(
     "organization_connections.update_group_role", f"PUT {_GROUP}", UpdateGroupRole, GroupRole,

@@ -27,3 +27,5 @@ class MethodLimit(Wire):
 
     organization: str  # its display name
     allowed_methods: list[SignInMethod]
+    connection: str | None = None  # the id of the organization's own connection, the only one that it accepts
+    login_url: str | None = None  # where a browser signs in by it

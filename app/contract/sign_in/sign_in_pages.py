@@ -59,6 +59,7 @@ class SignInRequest(Wire):
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
     captcha: CaptchaAnswer | None = None
     connects: bool = False  # the page said that the provider's identity will be linked
+    finds_connection: bool = False  # an address whose domain leads to a provider is redirected there, not signed in
 
 
 SIGN_IN_ERRORS = (

@@ -125,6 +125,7 @@ class TenantView(Wire):
     identifiers: list[str] = Field(default_factory=lambda: ["email"])
     remember_me: bool = True
     identifier_first: bool = False  # the password is asked for on a second step
+    finds_connections: bool = False  # the domain of an address may lead to a provider
     sign_in_page_hours: int = 8
     passwordless_methods: list[str] = Field(default_factory=list)  # mail, sms, device, phone: passwordless methods
     connections: list[ConnectionView] = Field(default_factory=list)  # in the tenant's order

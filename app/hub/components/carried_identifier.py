@@ -35,7 +35,7 @@ def carry_identifier(response: Response, typed: str) -> Response:
 def prefilled_identifier() -> str:
     """Return the identifier typed last in this interaction, else the application's login hint; empty if there is neither."""
     interaction = current_visit().interaction
-    return _carried() or (interaction.hint if interaction else "")
+    return carried_identifier() or (interaction.hint if interaction else "")
 
 
 def is_phone(identifier: str) -> bool:
@@ -43,7 +43,8 @@ def is_phone(identifier: str) -> bool:
     return _PHONE.fullmatch(identifier) is not None
 
 
-def _carried() -> str:
+def carried_identifier() -> str:
+    """Return the identifier typed last in this interaction; empty if there is none."""
     visit = current_visit()
     is_own_link = visit.environ.get("HTTP_SEC_FETCH_SITE", _OWN) == _OWN
     value = visit.cookies.get(services().identifier_cookie, "") if is_own_link else ""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from flask import Response
 
 from app.contract.organizations.settings import MethodLimit
-from app.contract.steps import CONNECTION_METHOD, StepResponse
+from app.contract.steps import CONNECTION_METHOD, ORGANIZATION_TITLE, RedirectStep, StepResponse
 from app.hub.locale import lazy_gettext as _l
 from app.hub.tenants.tenant import UpstreamConnection
 from app.hub.web.cookies import set_cookie
@@ -20,6 +20,7 @@ PASSWORD, PASSKEY, CONNECTION = "password", "passkey", "connection"
 MAIL, SMS, DEVICE, PHONE = "mail", "sms", "device", "phone"
 WITH_PROVIDER: Final = "/sign-in/with"
 """The address that redirects to an identity provider."""
+_MAX_KEY_LENGTH: Final = 300
 _REMEMBERED_SECONDS: Final = 180 * 24 * 3600
 _BEGUN: Final = "~"
 """Separates the last completed method from the method that began since."""
@@ -84,8 +85,8 @@ def tenant_methods() -> tuple[SignInMethod, ...]:
 def last_used() -> str:
     """Return the key of the method that signed in last in this browser; empty if unknown, or if the tenant has no such method."""
     key, _ = _remembered()
-    if not key:
-        return ""
+    if not key or is_of_organization(key):
+        return key
     tenant = current_visit().tenant
     offered = {
         PASSKEY,
@@ -118,12 +119,38 @@ def _remembered() -> tuple[str, str]:
     """Return the keys of the last completed method and of the method that began since; each is empty if there is none."""
     value = current_visit().cookies.get(services().last_method_cookie, "")
     completed, _, begun = value.partition(_BEGUN)
-    return completed[:80], begun[:80]
+    return completed[:_MAX_KEY_LENGTH], begun[:_MAX_KEY_LENGTH]
 
 
 def connection_methods() -> tuple[SignInMethod, ...]:
     """Return the tenant's upstream connections, in its order."""
     return tuple(_connection_method(connection) for connection in current_visit().tenant.connections)
+
+
+def organization_method(connection_id: str, organization: str) -> SignInMethod:
+    """Return the connection of an organization, under its name."""
+    return _connection_method(UpstreamConnection(connection_id, organization, ""))
+
+
+def key_of_step(step: StepResponse, provider: str = "") -> str:
+    """Return the key of the connection that a sign-in begins with: that of an organization contains its name, which the tenant's
+    configuration does not have.
+    """
+    redirect = step.step
+    if isinstance(redirect, RedirectStep) and redirect.connection:
+        return f"{CONNECTION_METHOD}{redirect.connection}{ORGANIZATION_TITLE}{quote((redirect.title or '')[:40])}"
+    return f"{CONNECTION_METHOD}{provider}"
+
+
+def is_of_organization(key: str) -> bool:
+    """Return whether a key is that of an organization's connection."""
+    return ORGANIZATION_TITLE in key
+
+
+def remembered_organization(key: str) -> SignInMethod:
+    """Return the organization's connection of a key."""
+    connection_id, _, title = key.removeprefix(CONNECTION_METHOD).partition(ORGANIZATION_TITLE)
+    return replace(organization_method(connection_id, unquote(title)), key=key)
 
 
 def sample_connection_methods() -> tuple[SignInMethod, ...]:

@@ -76,6 +76,14 @@ NEEDS: Final = {
         _l("Already have an account? Sign in another way, then connect this one in Security."),
         "note",
     ),
+    "domain": Notice(
+        _l("This email can’t be used here"),
+        _l("Your organization’s sign-in named an email that isn’t verified as its own. Ask your administrator."),
+    ),
+    "member": Notice(
+        _l("You’re not a member yet"),
+        _l("Your organization doesn’t add people when they sign in. Ask your administrator to add you."),
+    ),
     "broken": Notice(
         _l("This provider isn’t responding"),
         _l("Try again later, or try another way."),

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from contextlib import suppress
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from flask import Blueprint, Response
 
 from app.contract import errors
 from app.contract.federation.pages import connection_pages
-from app.contract.steps import CONNECTION_METHOD
 from app.hub import journey
+from app.hub.components.carried_identifier import carried_identifier
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.components.restore_account import offer_restore
-from app.hub.components.sign_in_methods import WITH_PROVIDER, begin_method
+from app.hub.components.sign_in_methods import WITH_PROVIDER, begin_method, key_of_step
 from app.hub.components.sign_in_refusals import reason_for
 from app.hub.pages.sign_in.login.current_page import render_after_refusal
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import RETURN_FROM_PROVIDER, current_visit, requested_interaction_id
+from app.hub.web.visit import RETURN_FROM_PROVIDER, RETURN_TO_ORGANIZATION, current_visit, requested_interaction_id
 from app.kit.operations.errors import ApiError
 
 views = Blueprint("connections", __name__)
@@ -36,13 +36,31 @@ def start() -> Response:
     """Redirect to the provider of a connection."""
     journey.refuse_unknown_interaction()
     request_body = connection_pages.ConnectionStart(
-        provider=current_visit().query.get("provider", "")[:100], interaction_id=requested_interaction_id() or None
+        provider=current_visit().query.get("provider", "")[:100],
+        interaction_id=requested_interaction_id() or None,
+        login_hint=carried_identifier(),
     )
     try:
         response = api()(connection_pages.begin, request_body)
     except (errors.UnknownConnection, errors.ConnectionNotConfigured) as refusal:
         return _no_provider(refusal)
-    return begin_method(journey.follow(response), response, f"{CONNECTION_METHOD}{request_body.provider}")
+    return begin_method(journey.follow(response), response, key_of_step(response, request_body.provider))
+
+
+@views.get("/oauth/sp/<address_key>/login")
+def start_for_organization(address_key: str) -> Response:
+    """Redirect to the provider of an organization, for its portal or an application that links directly to it."""
+    query = current_visit().query
+    request_body = connection_pages.OrganizationStart(
+        address_key=address_key[:100],
+        return_url=query.get("return_url", "")[:2_000] or None,
+        login_hint=query.get("login_hint", "")[:320],
+    )
+    try:
+        response = api()(connection_pages.begin_for_organization, request_body)
+    except (errors.UnknownConnection, errors.ConnectionNotConfigured) as refusal:
+        return _no_provider(refusal)
+    return begin_method(journey.follow(response), response, key_of_step(response))
 
 
 @views.get("/requesthandler.aspx")
@@ -66,8 +84,9 @@ def start_for_application() -> Response:
         return _no_provider(refusal)
 
 
+@views.get(RETURN_TO_ORGANIZATION)
 @views.get(RETURN_FROM_PROVIDER)
-def finish() -> Response:
+def finish(address_key: str = "") -> Response:
     """Handle the provider's callback. The next page's address has none of its parameters."""
     visit = current_visit()
     answer = {name: visit.query.get(name, "")[:4_000] for name in _ANSWERED}
@@ -78,18 +97,21 @@ def finish() -> Response:
     if any(len(visit.query.getlist(name)) > 1 for name in _ANSWERED):
         answer |= {"code": "", "error": ""}  # two readers could pick different values (RFC 6749 section 3.1)
     try:
-        return journey.follow(api()(connection_pages.finish, connection_pages.ConnectionCallback(**answer)))
+        request_body = connection_pages.ConnectionCallback(**answer, address_key=address_key[:100])
+        return journey.follow(api()(connection_pages.finish, request_body))
     except errors.AccountLeaving as refusal:
         return offer_restore(refusal)
     except ApiError as refusal:
         return render_after_refusal(reason_for(refusal), status=refusal.status)
 
 
+@views.post(RETURN_TO_ORGANIZATION)
 @views.post(RETURN_FROM_PROVIDER)
-def finish_posted() -> Response:
+def finish_posted(address_key: str = "") -> Response:
     """Redirect a posted callback (OAuth 2.0 Form Post Response Mode) to a GET: the cross-site POST has no cookies."""
     answer = [(name, text[:4_000]) for name in _ANSWERED for text in current_visit().form.getlist(name)[:2]]
-    return redirect_to(f"{RETURN_FROM_PROVIDER}?{urlencode(answer)}")
+    path = RETURN_TO_ORGANIZATION.replace("<address_key>", quote(address_key)) if address_key else RETURN_FROM_PROVIDER
+    return redirect_to(f"{path}?{urlencode(answer)}")
 
 
 def _no_provider(refusal: ApiError) -> Response:

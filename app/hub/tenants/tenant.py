@@ -57,6 +57,8 @@ class HubTenant:
     has_remember_me: bool = True
     is_identifier_first: bool = False
     """Whether the sign-in page asks for the password on a second step."""
+    finds_connections: bool = False
+    """Whether the domain of an address may lead to a provider."""
     sign_in_page_seconds: int = 8 * 3600
     """How long a page of a sign-in can stay open."""
     passkeys: str = ""
@@ -119,6 +121,7 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
         identifiers=kinds or (IdentifierKind.EMAIL,),
         has_remember_me=view.remember_me,
         is_identifier_first=view.identifier_first,
+        finds_connections=view.finds_connections,
         sign_in_page_seconds=view.sign_in_page_hours * 3600,
         passkeys=view.passkeys,
         related_origins=tuple(view.related_origins),

@@ -84,6 +84,8 @@ class HubInteraction:
     """The theme that the application names; empty for none."""
     organization_theme: str = ""
     """The theme that the organization names; empty for none."""
+    limited_connection: str = ""
+    """The connection of the organization that refused the last sign-in's method; empty if it has none of its own."""
 
     @property
     def application(self) -> tuple[str, ...]:
@@ -127,14 +129,25 @@ class HubInteraction:
         """The methods that an organization allows; None unless it refused one."""
         methods = self.limited_to.split()
         return (
-            MethodLimit.model_validate({"organization": self.limited_by, "allowed_methods": methods})
+            MethodLimit.model_validate(
+                {
+                    "organization": self.limited_by,
+                    "allowed_methods": methods,
+                    "connection": self.limited_connection or None,
+                }
+            )
             if methods
             else None
         )
 
     def with_method_limit(self, limit: MethodLimit) -> HubInteraction:
         """Return the interaction after an organization refused the method of a sign-in."""
-        return replace(self, limited_by=limit.organization[:80], limited_to=" ".join(limit.allowed_methods))
+        return replace(
+            self,
+            limited_by=limit.organization[:80],
+            limited_to=" ".join(limit.allowed_methods),
+            limited_connection=limit.connection or "",
+        )
 
     def with_organization(self, look: OrganizationBranding | None) -> HubInteraction:
         """Return the interaction with the look of an organization; unchanged for None."""

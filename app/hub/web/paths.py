@@ -13,6 +13,7 @@ from app.hub.web.short_links import GIVEN, PARAMETER, page_and_token
 
 _VARIABLE_SEGMENTS: Final = {
     "service": (3,),
+    "oauth": (3,),
     "callback": (),
     "static": None,
     "pictures": None,

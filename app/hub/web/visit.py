@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -39,6 +40,8 @@ FAILED_REFERENCE: Final = "reference"
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
 RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
+RETURN_TO_ORGANIZATION: Final = "/oauth/sp/<address_key>/callback"
+_OF_ORGANIZATION: Final = re.compile(r"/oauth/sp/[^/]+/callback")
 """Redirect address of upstream providers; its `state` starts with the interaction's id."""
 
 
@@ -310,7 +313,7 @@ def requested_interaction_id() -> str:
     """Return the interaction that the address or the form names; another browser may have started it."""
     visit = current_visit()
     path, state = visit.environ.get("PATH_INFO"), visit.query.get("state")
-    if path == RETURN_FROM_PROVIDER or (path == RETURN_PATH and state):
+    if path == RETURN_FROM_PROVIDER or (path == RETURN_PATH and state) or _OF_ORGANIZATION.fullmatch(path or ""):
         return (state or "").partition(".")[0]
     return visit.query.get("attempt") or visit.form.get("attempt", "")
 

@@ -53,13 +53,13 @@ class ProviderIdentity:
     gives_email: bool = True
     is_anew: bool = False  # the provider confirms the requested reauthentication
     kept_tokens: str | None = field(default=None, repr=False)  # names the tokens to keep (accounts/provider_tokens.py)
+    groups: tuple[str, ...] | None = None  # at an organization's provider; None: it did not say which
+    upstream_session: str = ""  # `sid` at an organization's provider, which ends the session (Back-Channel Logout 1.0)
 
     def to_facts(self) -> dict[str, Any]:
-        """Return the identity as JSON; without tokens to keep it is as earlier versions know it."""
-        facts = asdict(self)
-        if self.kept_tokens is None:
-            del facts["kept_tokens"]
-        return facts
+        """Return the identity as JSON, without what earlier versions do not know and this identity does not have."""
+        facts, later = asdict(self), {"kept_tokens": None, "groups": None, "upstream_session": ""}
+        return {name: value for name, value in facts.items() if name not in later or value != later[name]}
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def identity_from_claims(provider: str, names: Mapping[str, str], claims: Mappin
 
     Raises ProviderUnavailable without a valid subject.
     """
-    values = {member: _text(find_claim(claims, name)) for member, name in names.items()}
+    values = {member: text_of(find_claim(claims, name)) for member, name in names.items()}
     subject, raw_subject = values["subject"], find_claim(claims, names["subject"])
     # stripping would name another subject
     if not 0 < len(subject) <= MAX_SUBJECT_LENGTH or str(raw_subject) != subject:
@@ -132,7 +132,7 @@ def find_claim(claims: Mapping[str, Any], name: str) -> Any:
     return current
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     """Return a printable string or an integer as text, otherwise an empty string."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)

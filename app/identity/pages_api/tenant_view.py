@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.contract.captcha.models import CaptchaWidget
 from app.contract.tenants import tenant_pages
 from app.contract.tenants.settings import Captcha
@@ -45,7 +47,7 @@ def tenant(context: Context) -> tenant_pages.TenantView:
         remember_me=settings.remember_me,
         identifier_first=settings.identifier_first,
         sign_in_page_hours=settings.sign_in_page_hours,
-        connections=_connections(context),
+        **_federation(context),
         passwordless_methods=[*methods.enabled_methods(context), *([PHONE] if settings.qr_sign_on else [])],
         one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
         passkeys=settings.passkey_settings.selection if settings.passkeys else "",
@@ -74,11 +76,15 @@ def tenant(context: Context) -> tenant_pages.TenantView:
     )
 
 
-def _connections(context: Context) -> list[tenant_pages.ConnectionView]:
-    return [
+def _federation(context: Context) -> dict[str, Any]:
+    """Return the connections that pages offer, and whether domains lead to any."""
+    from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - the first page does without it
+
+    offered = [
         tenant_pages.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
         for connection in offered_connections.active_connections(context)
     ]
+    return {"connections": offered, "finds_connections": home_realms.are_any(context)}
 
 
 def _themes(context: Context) -> dict[str, ThemeView]:

@@ -96,6 +96,7 @@ class ContinuationPurpose(StrEnum):
     RETURN_CODE = "return_code"  # a code in a return address
     CLIENT_ASSERTION = "client_assertion"  # the jti of a client assertion that was used (RFC 7523)
     IDEMPOTENCY = "idempotency"  # the response to a request with an Idempotency-Key
+    LOGOUT_TOKEN = "logout_token"  # the jti of a logout token of an organization's provider
     SEEN = "seen"  # a device or place that an account signed in from
 
 

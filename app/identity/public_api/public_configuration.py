@@ -23,8 +23,12 @@ _LISTED_MAILS = {
 @tenant_operations.appinfo.implements
 def read_appinfo(context: Context, req: tenant_operations.ReadAppinfo) -> tenant_operations.Appinfo:
     """Return the configuration. The default template decides whether a mail has a link or a code; the built-in ones have both."""
+    from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few requests need it
+
     codes = {name for name, kind in _LISTED_MAILS.items() if _has_only_code(context, kind)}
-    return tenant_operations.Appinfo.model_validate(appinfo.build(context, codes))
+    return tenant_operations.Appinfo.model_validate(
+        {**appinfo.build(context, codes), "IsAutoLookUpEnabled": home_realms.are_any(context)}
+    )
 
 
 def _has_only_code(context: Context, kind: MailKind) -> bool:

@@ -123,7 +123,7 @@ class FakeProvider:
         assert f"{parts.scheme}://{parts.netloc}{parts.path}" == f"{self.url}/authorize"
         assert (requested["response_type"], requested["client_id"]) == ("code", CLIENT)
         assert requested.get("code_challenge_method") == ("S256" if self.needs_pkce else None)
-        assert requested["redirect_uri"].endswith("/socialauth/validate.sauth")
+        assert requested["redirect_uri"].endswith(("/socialauth/validate.sauth", "/callback"))
         code = randomness.token(16)
         self.sent_out[code] = {**requested, "who": {**ADA, **who}}
         return {"code": code, "state": requested["state"], "iss": self.url, **self.back}

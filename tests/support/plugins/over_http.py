@@ -52,6 +52,8 @@ FAMILIES = {
         "organizations/test_membership",
         "organizations/test_self_service",
         "organizations/test_invitation",
+        "organizations/connections/test_sign_in",
+        "organizations/connections/test_separation",
     ),
     "providers": ("federation/test_connections", "federation/test_apple", "account/test_identities"),
     "consent": ("consent/test_application_consent", "consent/test_consent_forms", "consent/test_privacy_policy"),

@@ -19,6 +19,22 @@ class ConnectionStart(Wire):
 
     provider: Annotated[str, Field(max_length=100)]
     interaction_id: str | None = None
+    login_hint: Annotated[str, Field(max_length=320)] = ""  # typed on the sign-in page
+
+
+class OrganizationStart(Wire):
+    """A link to an organization's connection, by the opaque part of its addresses."""
+
+    address_key: Annotated[str, Field(max_length=100)]
+    return_url: Annotated[str | None, Field(max_length=2_000)] = None
+    login_hint: Annotated[str, Field(max_length=320)] = ""
+
+
+class DomainLookUp(Wire):
+    """What was typed on the first step of a sign-in."""
+
+    identifier: Annotated[str, Field(max_length=320)]
+    interaction_id: str | None = None
 
 
 class ConnectionHandler(Wire):
@@ -43,6 +59,7 @@ class ConnectionCallback(Wire):
     error: Text = ""
     iss: Text = ""
     user: Text = ""
+    address_key: Annotated[str, Field(max_length=100)] = ""  # of the organization's callback; empty for the tenant's
 
 
 class ForeignState(Wire):
@@ -71,6 +88,15 @@ _NOT_THERE = (errors.UnknownConnection, errors.ConnectionNotConfigured)
 begin = hub_operation(
     "hub.start_connection", "POST /hub/connections/start", ConnectionStart, StepResponse, errors=_NOT_THERE,
     summary="Start a sign-in through a provider: REDIRECT to it.",
+)  # fmt: skip
+begin_for_organization = hub_operation(
+    "hub.start_organization_connection", "POST /hub/connections/organizations/start", OrganizationStart, StepResponse,
+    errors=_NOT_THERE,
+    summary="Start a sign-in through an organization’s connection: REDIRECT to its provider.",
+)  # fmt: skip
+find = hub_operation(
+    "hub.find_connection", "POST /hub/connections/find", DomainLookUp, StepResponse,
+    summary="Find the provider to which an address leads by its domain: LOGIN with its connection, REDIRECT to it, or LOGIN.",
 )  # fmt: skip
 handle = hub_operation(
     "hub.handle_connection", "POST /hub/connections/handle", ConnectionHandler, StepResponse,

@@ -21,7 +21,7 @@ from app.identity.authentication.federation import (
     offered_connections,
     provider_clients,
 )
-from app.identity.authentication.federation.offered_connections import OfferedConnection
+from app.identity.authentication.federation.offered_connections import CALLBACK, OfferedConnection
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
@@ -39,8 +39,6 @@ log = logging.getLogger("gatehouse.identity")
 
 LIFETIME: Final = timedelta(hours=1)
 """How long a person may stay at the provider: some create an account there first."""
-CALLBACK: Final = "/socialauth/validate.sauth"
-"""The callback path: the redirect URI that tenants register at their providers."""
 
 
 class ConnectionRefused(Exception):
@@ -82,7 +80,7 @@ def begin(
     """
     text = randomness.token()
     request = AuthenticationRequest(
-        f"{interaction_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{CALLBACK}"
+        f"{interaction_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{connection.callback}"
     )
     language = context.visit.language if context.visit else ""
     context.work.release_connection()
@@ -90,7 +88,7 @@ def begin(
         provider = provider_clients.for_website(context, connection.name)
         url = provider.authorization_url(request, hint=hint, is_reauthentication=reauthenticate, language=language)
     except ProviderUnavailable as problem:
-        raise _broken(context, connection.name, problem) from None
+        raise _broken(context, connection.name, problem, org_id=connection.org_id) from None
     facts = {
         "attempt": interaction_id,
         "connection": connection.name,
@@ -109,13 +107,16 @@ def begin(
     return url
 
 
-def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple[ProviderIdentity, OfferedConnection]:
+def finish(
+    context: Context, state: str, parameters: Mapping[str, str], *, callback: str = CALLBACK
+) -> tuple[ProviderIdentity, OfferedConnection]:
     """Use up the state, and return the identity that the provider authenticated.
 
     The returned connection trusts the address only where the provider owns mailboxes of its domain.
 
     Args:
         parameters: those of the callback.
+        callback: the path at which they came; another connection's is refused (RFC 9700 section 4.4).
 
     Raises:
         UnknownState, ConnectionRefused, ConnectionBroken.
@@ -123,25 +124,30 @@ def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple
     token = _spend_state(context, state)
     name = str(token.facts["connection"])
     try:
-        connection = offered_connections.find(context, name)
+        connection = offered_connections.find_any(context, name)
     except (errors.UnknownConnection, errors.ConnectionNotConfigured):
         removed = ProviderUnavailable("it was removed or turned off", check=ConnectionCheck.CONFIGURATION)
         raise _broken(context, name, removed) from None
     requested_at = aware(token.created_at) if token.facts["again"] else None
+    if connection.callback != callback:
+        text = "the answer came to the address of another connection"
+        misled = ProviderUnavailable(text, check=ConnectionCheck.STATE, expected=connection.callback, received=callback)
+        raise _broken(context, name, misled, org_id=connection.org_id)
     request = AuthenticationRequest(
-        state, token.facts["nonce"], token.facts["verifier"], f"{context.issuer}{CALLBACK}", requested_at
+        state, token.facts["nonce"], token.facts["verifier"], f"{context.issuer}{connection.callback}", requested_at
     )
-    secrets = (*request.secrets, parameters.get("code", ""))
+    secrets = [*request.secrets, parameters.get("code", "")]
     context.work.release_connection()
     try:
         provider = provider_clients.for_website(context, name)
+        secrets.append(provider.secret)
         identity, tokens = provider.fetch_identity(request, parameters, context.now)
     except ProviderDenied as reason:
-        connection_traces.record(context, name, reason, secrets=secrets)
+        connection_traces.record(context, name, reason, secrets=secrets, org_id=connection.org_id or None)
         log.info("connection %s refused: %s", name, reason)
         raise ConnectionRefused from None
     except ProviderUnavailable as problem:
-        raise _broken(context, name, problem, secrets) from None
+        raise _broken(context, name, problem, secrets, org_id=connection.org_id) from None
     if tokens is not None:
         identity = provider_tokens.store_pending(context, identity, tokens)
     trusts_email = connection.trusts_email and identity.gives_email
@@ -200,8 +206,10 @@ def _record_wrong_state(context: Context, token: ContinuationToken, received: st
     connection_traces.record(context, str(token.facts["connection"]), refusal)
 
 
-def _broken(context: Context, name: str, problem: ProviderUnavailable, secrets: Iterable[str] = ()) -> ConnectionBroken:
-    connection_traces.record(context, name, problem, secrets=secrets)
+def _broken(
+    context: Context, name: str, problem: ProviderUnavailable, secrets: Iterable[str] = (), *, org_id: str = ""
+) -> ConnectionBroken:
+    connection_traces.record(context, name, problem, secrets=secrets, org_id=org_id or None)
     log.warning("connection %s: %s", name, problem)
     return ConnectionBroken(name)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from app.contract import errors
 from app.contract.federation.connections import (
@@ -17,18 +19,29 @@ from app.contract.federation.connections import (
 from app.contract.federation.identity_linking_operations import PROVIDERS
 from app.identity.platform.context import Context
 
+if TYPE_CHECKING:
+    from app.identity.directory.organizations.connections.organization_connection_store import (
+        OrganizationConnectionRecord,
+    )
+
 GOOGLE = "https://accounts.google.com"
+CALLBACK: Final = "/socialauth/validate.sauth"
+"""The path of the redirect URI that tenants register at their providers."""
+_OF_ORGANIZATION: Final = re.compile("conn_[A-Za-z0-9]{16}")
+"""The ids of `organization_names.CONNECTION`; the name of a tenant's connection has no capital letter."""
 
 
 @dataclass(frozen=True)
 class OfferedConnection:
-    """A provider through which the tenant's accounts may sign in."""
+    """A provider through which the tenant's accounts may sign in. That of an organization has an `org_id`, and its own callback."""
 
     name: str
     title: str
     trusts_email: bool
     can_reauthenticate: bool  # OpenID Connect except Google; `auth_time` states whether the provider did
     mark: str = ""  # the well-known provider at its address
+    org_id: str = ""
+    callback: str = CALLBACK
 
 
 def active_connections(context: Context) -> tuple[OfferedConnection, ...]:
@@ -39,7 +52,7 @@ def active_connections(context: Context) -> tuple[OfferedConnection, ...]:
 
 
 def find(context: Context, name: str) -> OfferedConnection:
-    """Return an active connection that pages offer, by its name.
+    """Return an active connection of the tenant that pages offer, by its name.
 
     Raises UnknownConnection, ConnectionNotConfigured.
     """
@@ -70,8 +83,64 @@ def find_app(context: Context, provider: str, app_name: str | None) -> OfferedCo
     return connection
 
 
+def find_any(context: Context, name: str) -> OfferedConnection:
+    """Return an active connection of the tenant by its name, or of an organization by its id. Raises as `find` does.
+
+    Accounts only sign in by an organization's: nothing else links its identities, which belong to addresses of its domains.
+    """
+    if is_of_organization(name):
+        from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
+
+        return _of_organization(context, sign_in_connections.by_id(context, name))
+    return find(context, name)
+
+
+def is_active(context: Context, name: str) -> bool:
+    """Return whether accounts can sign in by a connection on pages now."""
+    try:
+        find_any(context, name)
+    except (errors.UnknownConnection, errors.ConnectionNotConfigured):
+        return False
+    return True
+
+
+def is_of_organization(name: str) -> bool:
+    """Return whether the name of a provider is the id of an organization's connection."""
+    return _OF_ORGANIZATION.fullmatch(name) is not None
+
+
+def at_address(context: Context, address_key: str) -> OfferedConnection:
+    """Return the active connection of an organization with this opaque part of its addresses. Raises ConnectionNotConfigured."""
+    from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
+
+    return _of_organization(context, sign_in_connections.by_address(context, address_key))
+
+
+def _of_organization(context: Context, record: OrganizationConnectionRecord | None) -> OfferedConnection:
+    """Return the connection of an organization, under the organization's name. Raises ConnectionNotConfigured for None."""
+    if record is None:
+        raise errors.ConnectionNotConfigured
+    from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - as above
+
+    name = sign_in_connections.title(context, record.connection_id) or record.name
+    can_reauthenticate = record.content.get("issuer") not in (None, GOOGLE)
+    callback = organization_callback(record.address_key)
+    return OfferedConnection(
+        record.connection_id, name, True, can_reauthenticate, org_id=record.org_id, callback=callback
+    )
+
+
+def organization_callback(address_key: str) -> str:
+    """Return the path of the redirect URI of an organization's connection."""
+    return f"/oauth/sp/{address_key}/callback"
+
+
 def title_and_mark(context: Context, name: str) -> tuple[str, str]:
     """Return the display name and the mark of a connection, even if it was removed."""
+    if is_of_organization(name):
+        from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
+
+        return sign_in_connections.title(context, name) or name, ""
     settings = context.tenant.settings.connections.get(name) or preset_settings(name)
     if settings is None:
         return name, ""

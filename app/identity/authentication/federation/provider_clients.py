@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings, quirks_of, resolved
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
 from app.identity.directory.tenants.keys import tenant_secrets
@@ -13,6 +14,10 @@ from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 def for_website(context: Context, name: str) -> OpenIdProvider | OAuth2Provider:
     """Return the client of a configured connection, for sign-ins on pages. Raises ProviderUnavailable."""
+    if offered_connections.is_of_organization(name):
+        from app.identity.authentication.federation.providers import organization_openid  # noqa: PLC0415 - few tenants have any
+
+        return organization_openid.provider_of(context, name)
     settings = resolved(name, context.tenant.settings.connections[name])
     if settings.apple is not None and settings.apple.service_id:
         settings = settings.model_copy(update={"key": settings.apple.service_id})

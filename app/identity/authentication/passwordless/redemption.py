@@ -126,13 +126,18 @@ def register(
     template: str | None = None,
     identity: ProviderIdentity | None = None,
     links_identity: bool = False,
+    needs_registration: bool = True,
 ) -> Account:
     """Create an account for a verified address or number, or with neither for an identity that is linked at once.
+
+    Args:
+        needs_registration: whether the tenant's registration must be open; not for the people of an organization that takes them.
 
     Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff, EmailRegistered, PhoneTaken, and IdentifierTaken
     where another account got the identity concurrently.
     """
-    account_registration.require_enabled(context)
+    if needs_registration:
+        account_registration.require_enabled(context)
     entries = [EmailEntry(type="Primary", value=email)] if email else None
     free = linked_identities.profile_names(identity) if identity is not None else {"FirstName": name} if name else {}
     source = identity.provider if identity is not None else SOURCE

@@ -24,6 +24,7 @@ class Authentication:
     suppress_webhook: bool = False  # an earlier request of this sign-in asked that no webhook receives its events
     authenticated_at: int | None = None  # on another device, whose sign-in this browser takes over; None: now and here
     ends_at: int | None = None  # of that device's session
+    provider: str = ""  # the connection of a sign-in at a provider
     workflow: WorkflowRun | None = None  # how far the sign-in has come in the workflow in force
 
     @property
@@ -50,6 +51,8 @@ class Authentication:
         del stored["suppress_webhook"]
         if not self.is_taken_over:  # the previous version knows neither
             del stored["authenticated_at"], stored["ends_at"]
+        if not self.provider:  # nor this
+            del stored["provider"]
         if self.workflow is None:  # nor this
             del stored["workflow"]
         else:

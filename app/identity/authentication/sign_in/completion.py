@@ -312,7 +312,9 @@ def _refusal(
         return Refused(account, None)
     error = eligibility.refusal(
         context, account, authentication.kind, has_session=has_session
-    ) or allowed_methods.refusal(context, account, authentication.methods, is_again=is_again)
+    ) or allowed_methods.refusal(
+        context, account, authentication.methods, provider=authentication.provider, is_again=is_again
+    )
     return Refused(account, error) if error is not None else None
 
 

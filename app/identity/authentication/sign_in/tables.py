@@ -22,7 +22,11 @@ sessions = tenant_table(
     Column("issuers", Json),  # by client id: `iss` of the tokens that it got in this session
     Column("browser_state", String(64)),  # OpenID Connect Session Management 1.0 section 3.2
     Column("workflows", Json),  # SessionWorkflows; null where the session knows none
+    Column(
+        "upstream", String(120)
+    ),  # the connection of an organization that began it, and a digest of its provider's `sid`
     Index("ix_sessions_uid", "tenant_id", "uid"),
+    Index("ix_sessions_upstream", "tenant_id", "upstream"),
     Index("ix_sessions_expiry", "tenant_id", "expires_at"),
     Index("uq_sessions_id", "tenant_id", "session_id", unique=True),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from app.contract import errors
 from app.contract.organizations.settings import SignInMethod
@@ -12,6 +12,11 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context
+
+if TYPE_CHECKING:
+    from app.identity.directory.organizations.connections.organization_connection_store import (
+        OrganizationConnectionRecord,
+    )
 
 PASSWORD: Final = "password"
 PASSKEY: Final = "passkey"
@@ -29,10 +34,22 @@ class AllowedMethods:
     methods: tuple[str, ...]
     by_organization: tuple[tuple[str, str, frozenset[str]], ...]
     """Id, display name and allowed methods, by name."""
+    connections: tuple[OrganizationConnectionRecord, ...] = ()
+    """The connections of organizations that allow `connection` and have one of their own: no other provider counts then."""
+
+    def accepts(self, method: str, provider: str) -> bool:
+        """Return whether a method, and the connection of a sign-in at a provider, are allowed."""
+        is_own = not self.connections or provider in {item.connection_id for item in self.connections}
+        return method in self.methods and (method != CONNECTION or is_own)
 
     def refusing(self, method: str) -> tuple[str, str]:
-        """Return id and display name of the first organization that does not allow a method that is not among `methods`."""
-        return next((org_id, name) for org_id, name, methods in self.by_organization if method not in methods)
+        """Return id and display name of the first organization that does not accept a method."""
+        own = [item.org_id for item in self.connections]
+        return next(
+            (org_id, name)
+            for org_id, name, methods in self.by_organization
+            if method not in methods or (method == CONNECTION and org_id in own)
+        )
 
 
 def offered(settings: TenantSettings) -> frozenset[str]:
@@ -48,12 +65,15 @@ def offered(settings: TenantSettings) -> frozenset[str]:
     return frozenset(method for method, is_on in is_offered.items() if is_on)
 
 
-def check(settings: TenantSettings, methods: Collection[str]) -> None:
+def check(settings: TenantSettings, methods: Collection[str], *, has_connection: bool) -> None:
     """Refuse methods that would leave members without a way to sign in.
+
+    Args:
+        has_connection: whether people can sign in by a connection of the organization.
 
     Raises BadField: the tenant does not offer a method, or a PIN alone is allowed, which only renews a session.
     """
-    on = offered(settings)
+    on = offered(settings) | ({CONNECTION} if has_connection else frozenset())
     if missing := [method for method in methods if method not in on]:
         raise errors.BadField(
             f"The MethodPolicy.AllowedMethods is not accepted: the tenant does not offer {missing[0]}."
@@ -71,8 +91,10 @@ def of_account(context: Context, account: Account) -> AllowedMethods | None:
     if not (policies := active_policies.active(context, account)):
         return None
     on = offered(context.tenant.settings)
+    own = _own_connections(context, policies)
+    with_own = {item.org_id for item in own}
     limits = [
-        (policy.org_id, policy.name, frozenset(allowed) & on)
+        (policy.org_id, policy.name, frozenset(allowed) & (on | {CONNECTION} if policy.org_id in with_own else on))
         for policy in policies
         if (allowed := policy.policies.method_policy.allowed_methods)
     ]
@@ -82,4 +104,18 @@ def of_account(context: Context, account: Account) -> AllowedMethods | None:
     sets = [methods for _, _, methods in limits]
     common = frozenset.intersection(*sets)
     left = common if common - {PIN} else frozenset.union(*sets)
-    return AllowedMethods(tuple(method for method in METHODS if method in left), tuple(limits))
+    return AllowedMethods(tuple(method for method in METHODS if method in left), tuple(limits), own)
+
+
+def _own_connections(
+    context: Context, policies: Collection[active_policies.ActivePolicy]
+) -> tuple[OrganizationConnectionRecord, ...]:
+    """Return the connections of the organizations that allow `connection`; one statement, and none where no organization does."""
+    org_ids = [
+        policy.org_id for policy in policies if CONNECTION in (policy.policies.method_policy.allowed_methods or ())
+    ]
+    if not org_ids:
+        return ()
+    from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few require it
+
+    return tuple(sign_in_connections.of_organizations(context, org_ids))

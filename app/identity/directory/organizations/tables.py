@@ -63,7 +63,7 @@ organization_user_roles = tenant_table(
     Column("uid", Id, nullable=False),
     Column("org_id", Id, nullable=False),
     Column("role_id", Id, nullable=False),
-    Column("connection_id", Id),  # set for a role that a group of a connection grants
+    Column("connection_id", Id),  # the connection that granted the role, and may take it back
     Column("created_at", Instant, nullable=False),
     UniqueConstraint("tenant_id", "uid", "org_id", "role_id", name="uq_organization_user_roles_role"),
     Index("ix_organization_user_roles_org", "tenant_id", "org_id", "created_at", "user_role_id"),

@@ -34,7 +34,7 @@ SETTINGS = {
 """Members that are copied from a setting."""
 
 OFF = (
-    "IsAutoLookUpEnabled", "IsDisabledSocialRegistration", "IsAgeRestriction",
+    "IsDisabledSocialRegistration", "IsAgeRestriction",
     "AskRequiredFieldsOnTraditionalLogin",
     "IsMobileCallbackForSocialLogin", "IsInvisibleRecaptcha", "IsBackendJobEnabled", "AskPasswordOnSocialLogin",
     "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup",

@@ -164,6 +164,7 @@ def _begin_session(
         keeps_current=is_more,
         workflows=SessionWorkflows.of(authentication.workflow),
     )
+    pending_identities.mark_upstream(context, interaction, authentication, session)
     cookie = _cookie(context, session, text, is_more=is_more)
     is_new = current is None and interaction is not None and not interaction.is_done
     if step is None and is_new and passkey_offers.is_due(context, account, authentication):

@@ -7,9 +7,11 @@ from typing import Final
 
 from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import PendingIdentity
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions import session_store, sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.account_store import IdentifierTaken
@@ -65,10 +67,20 @@ def pending_for(context: Context, interaction: Interaction | None) -> PendingIde
 def active_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
     """Return the pending identity if its connection is still active."""
     pending = pending_for(context, interaction)
-    is_active = pending is not None and pending.claimed.provider in {
-        connection.name for connection in offered_connections.active_connections(context)
-    }
+    is_active = pending is not None and offered_connections.is_active(context, pending.claimed.provider)
     return pending if is_active else None
+
+
+def mark_upstream(
+    context: Context, interaction: Interaction | None, authentication: Authentication, session: BrowserSession
+) -> None:
+    """Store which session of an organization's provider began a session, so that the provider can end it."""
+    name = authentication.provider
+    if not offered_connections.is_of_organization(name):
+        return
+    pending = pending_for(context, interaction)
+    if pending is not None and pending.claimed.provider == name:
+        session_store.set_upstream(context, session.session_hash, name, pending.claimed.upstream_session)
 
 
 def has_federated_login_for(context: Context, interaction: Interaction | None, uid: str) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from urllib.parse import quote
+
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.steps import (
     CONNECTION_METHOD,
+    ORGANIZATION_TITLE,
     PASSKEY_METHOD,
     PASSWORD_METHOD,
     LoginStep,
@@ -57,12 +61,28 @@ def _methods(context: Context, account: Account) -> dict[str, str]:
         else ()
     )
     available |= {f"{CONNECTION_METHOD}{name}": emails[name] for name in reauthenticating if name in emails}
+    available |= _of_organizations(context, emails)
     for method in methods.enabled_methods(context):
         names = (account.phone,) if method == SMS else (name, account.email)
         identifier = next((text for text in names if text and _resolves_to(context, text, method, account)), None)
         if identifier is not None and _may_begin(context, account, method):
             available[method] = identifier
     return available
+
+
+def _of_organizations(context: Context, emails: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of the organizations' connections among these, with the address at each."""
+    keys: dict[str, str] = {}
+    for name in filter(offered_connections.is_of_organization, emails):
+        if offered_connections.is_active(context, name):
+            connection = offered_connections.find_any(context, name)
+            title = quote(connection.title[:40])
+            keys |= (
+                {f"{CONNECTION_METHOD}{name}{ORGANIZATION_TITLE}{title}": emails[name]}
+                if connection.can_reauthenticate
+                else {}
+            )
+    return keys
 
 
 def _login_name(context: Context, account: Account) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlencode
 
@@ -17,7 +18,11 @@ from app.identity.authentication.federation import (
     offered_connections,
     token_handoff,
 )
-from app.identity.authentication.federation.offered_connections import OfferedConnection
+from app.identity.authentication.federation.offered_connections import (
+    CALLBACK,
+    OfferedConnection,
+    organization_callback,
+)
 from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import EmailUse
 from app.identity.authentication.sign_in import eligibility, interactions, required_actions
@@ -39,18 +44,36 @@ from app.identity.protocols.oauth.authorize.request import CheckedRequest
 LANDING: Final = "/identities"
 TAKEN: Final = "taken"
 """The value of `problem` of that page for an identity that is linked to another account."""
+_PROVABLE: Final = (LoginReason.CONNECTS, LoginReason.UNKNOWN_IDENTITY)
+"""Refusals of an identity that its owner can link after a sign-in by another method."""
 
 
 @connection_pages.begin.implements
 def begin(context: Context, req: connection_pages.ConnectionStart) -> StepResponse:
     context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
-    connection = offered_connections.find(context, req.provider)
+    connection = offered_connections.find_any(context, req.provider)
     interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
     if isinstance(interaction, StepResponse):
         return interaction
     if interaction is not None and interaction.state.linking_session_id is not None:
         return next_step.START_AGAIN  # linking another provider begins again at its form
-    return redirect_to_provider(context, connection, interaction)
+    return redirect_to_provider(context, connection, interaction, hint=req.login_hint)
+
+
+@connection_pages.find.implements
+def find(context: Context, req: connection_pages.DomainLookUp) -> StepResponse:
+    from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
+
+    found = home_realms.of_identifier(context, req.identifier)
+    return StepResponse(step=found or LoginStep(), interaction_id=req.interaction_id)
+
+
+@connection_pages.begin_for_organization.implements
+def begin_for_organization(context: Context, req: connection_pages.OrganizationStart) -> StepResponse:
+    context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    connection = offered_connections.at_address(context, req.address_key)
+    state = InteractionState(return_url=req.return_url or None, action="login")
+    return redirect_to_provider(context, connection, None, state, hint=req.login_hint)
 
 
 def redirect_to_provider(
@@ -58,6 +81,8 @@ def redirect_to_provider(
     connection: OfferedConnection,
     interaction: Interaction | None,
     state: InteractionState = NEW,
+    *,
+    hint: str = "",
 ) -> StepResponse:
     """Redirect the browser to a provider; without an interaction, begin one with `state`.
 
@@ -68,16 +93,19 @@ def redirect_to_provider(
     interaction_id = interaction.interaction_id if interaction else ids.interaction_id
     try:
         address = federated_sign_in.begin(
-            context, connection, interaction_id, reauthenticate=reauthenticate, hint=_hint(interaction)
+            context, connection, interaction_id, reauthenticate=reauthenticate, hint=hint or _hint(interaction)
         )
     except federated_sign_in.ConnectionBroken:
         if interaction is None:
             return _return_with_reason(context, state, LoginReason.BROKEN)
         return _return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
+    step = RedirectStep(address=address)
+    if connection.org_id:
+        step = RedirectStep(address=address, connection=connection.name, title=connection.title)
     if interaction is not None:
-        return StepResponse(step=RedirectStep(address=address), interaction_id=interaction.interaction_id)
+        return StepResponse(step=step, interaction_id=interaction.interaction_id)
     started, binding = interactions.start(context, InteractionKind.RETURN, state, ids)
-    return StepResponse(step=RedirectStep(address=address), interaction_id=started.interaction_id, binding=binding)
+    return StepResponse(step=step, interaction_id=started.interaction_id, binding=binding)
 
 
 @connection_pages.handle.implements
@@ -113,8 +141,9 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     if interaction.is_done:
         return next_step.after_end(session)
     parameters = req.model_dump(include={"code", "error", "iss", "user"}, exclude_defaults=True)
+    callback = organization_callback(req.address_key) if req.address_key else CALLBACK
     try:
-        identity, connection = federated_sign_in.finish(context, req.state, parameters)
+        identity, connection = federated_sign_in.finish(context, req.state, parameters, callback=callback)
     except federated_sign_in.UnknownState:
         return next_step.advance(context, interaction, session)
     except federated_sign_in.ConnectionRefused:
@@ -128,6 +157,8 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     handoff = interaction.state.handoff
     if handoff is not None and handoff.links:
         return interaction_handoff.with_candidate(context, interaction, handoff, identity)
+    if connection.org_id:
+        return _sign_in_for_organization(context, pending_identities.clear(context, interaction), connection, identity)
     registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
     return sign_in_or_register(
         context, pending_identities.clear(context, interaction), connection, identity, registers=registers
@@ -194,24 +225,29 @@ _FINDINGS: Final = {
     LoginReason.NOT_REAUTHENTICATED: (ConnectionCheck.REAUTHENTICATION, "auth_time after the request"),
     LoginReason.UNKNOWN_IDENTITY: (ConnectionCheck.ACCOUNT, "an identity that is connected, or may sign up"),
     LoginReason.EMAIL_REFUSED: (ConnectionCheck.EMAIL, "an address that the tenant’s rules allow"),
+    LoginReason.FOREIGN_EMAIL: (ConnectionCheck.EMAIL, "a verified address in a verified domain of the organization"),
+    LoginReason.NOT_MEMBER: (
+        ConnectionCheck.ACCOUNT,
+        "a member, or an organization that takes new ones and has a seat",
+    ),
 }
 """The check behind each reason for which the identity of a valid answer is refused."""
 
 
-def _record(context: Context, identity: ProviderIdentity, reason: LoginReason) -> None:
+def _record(context: Context, identity: ProviderIdentity, reason: LoginReason, org_id: str = "") -> None:
     """Record why an identity is refused; of its address the domain alone."""
     check, expected = _FINDINGS[reason]
     domain = (identity.email or "").rpartition("@")[2]
     received = f"an address of {domain}" if domain else "an identity without an address"
     refusal = ProviderDenied(reason.value, check=check, expected=expected, received=received)
-    connection_traces.record(context, identity.provider, refusal)
+    connection_traces.record(context, identity.provider, refusal, org_id=org_id or None)
 
 
 def _refuse(
-    context: Context, interaction: Interaction, identity: ProviderIdentity, reason: LoginReason
+    context: Context, interaction: Interaction, identity: ProviderIdentity, reason: LoginReason, org_id: str = ""
 ) -> StepResponse:
     """Record why an identity is refused, and return to the page that led to the provider."""
-    _record(context, identity, reason)
+    _record(context, identity, reason, org_id)
     return _return_with_reason(context, interaction.state, reason, interaction.interaction_id)
 
 
@@ -254,6 +290,24 @@ def sign_in_or_register(
     return _offer_registration(context, interaction, identity, registers=registers)
 
 
+def _sign_in_for_organization(
+    context: Context, interaction: Interaction, connection: OfferedConnection, identity: ProviderIdentity
+) -> StepResponse:
+    """Return the next step for an identity of an organization's connection: its account, created and joined as the policy says."""
+    from app.identity.authentication.passwordless import organization_account  # noqa: PLC0415 - few tenants have any
+
+    admission = organization_account.admit(context, connection, identity)
+    if admission.refusal in _PROVABLE:
+        interaction = pending_identities.store_pending(context, interaction, admission.identity)
+    if admission.refusal is LoginReason.CONNECTS:
+        return _return_with_reason(context, interaction.state, admission.refusal, interaction.interaction_id)
+    if admission.refusal is not None:
+        return _refuse(context, interaction, admission.identity, admission.refusal, connection.org_id)
+    if admission.holder is not None:
+        return _sign_in_linked(context, interaction, admission.holder, admission.identity)
+    return _sign_in_by_email(context, interaction, admission.identity, admission.find_or_create)
+
+
 def _offer_registration(
     context: Context, interaction: Interaction, identity: ProviderIdentity, *, registers: bool
 ) -> StepResponse:
@@ -275,34 +329,46 @@ def _sign_in_linked(
         context,
         pending_identities.store_pending(context, interaction, identity, account.uid),
         account,
-        is_anew=identity.is_anew,
+        identity,
     )
 
 
-def _sign_in_by_email(context: Context, interaction: Interaction, identity: ProviderIdentity) -> StepResponse:
-    """Sign in to the account with the address that the provider verified; create it if there is none."""
+def _sign_in_by_email(
+    context: Context,
+    interaction: Interaction,
+    identity: ProviderIdentity,
+    find_or_create: Callable[[Context, ProviderIdentity], Account | None] = federated_account.by_email,
+) -> StepResponse:
+    """Sign in to the account with the address that the provider verified; create it if there is none.
+
+    Args:
+        find_or_create: returns the account, as `federated_account.by_email` does; None where its organization has no seat left.
+    """
     try:
-        account = federated_account.by_email(context, identity)
+        account = find_or_create(context, identity)
     except (errors.EmailRefused, errors.EmailDomainRefused):
         return _refuse(context, interaction, identity, LoginReason.EMAIL_REFUSED)
     except (errors.EmailRegistered, errors.ClosedLink, errors.UnknownAccount):  # another account took it concurrently
         context.work.rollback()
         return _refuse(context, interaction, identity, LoginReason.DENIED)
+    if account is None:
+        context.work.rollback()
+        return _refuse(context, interaction, identity, LoginReason.NOT_MEMBER)
     interaction = pending_identities.store_pending(context, interaction, identity, account.uid, is_email_verified=True)
-    return _complete(context, interaction, account, is_anew=identity.is_anew)
+    return _complete(context, interaction, account, identity)
 
 
-def _complete(context: Context, interaction: Interaction, account: Account, *, is_anew: bool) -> StepResponse:
+def _complete(context: Context, interaction: Interaction, account: Account, identity: ProviderIdentity) -> StepResponse:
     """Sign in, with a second factor if one is required; raises the reason why the account may not, which only its owner sees."""
     session = sessions.current_of(context, account.uid)
-    if session is not None and not is_anew:  # a provider's silent sign-in does not reauthenticate the user
+    if session is not None and not identity.is_anew:  # a provider's silent sign-in does not reauthenticate the user
         response = next_step.advance(context, interaction, session)
         if not isinstance(response.step, LoginStep):
             return response
         silent = response.step.model_copy(update={"reason": LoginReason.NOT_REAUTHENTICATED})
         return response.model_copy(update={"step": silent})
     next_page = page_sign_in.try_after_first_factor(
-        context, interaction, account, Authentication((pending_identities.FEDERATED,))
+        context, interaction, account, Authentication((pending_identities.FEDERATED,), provider=identity.provider)
     )
     if next_page is not None:
         return next_page

@@ -23,6 +23,16 @@ def list_all(context: Context, req: OrgPath) -> organization_connection_operatio
     )
 
 
+@organization_connection_operations.end_sessions.implements
+def end_sessions(
+    context: Context, req: organization_connection_operations.UpstreamLogout
+) -> organization_connection_operations.SessionsEnded:
+    from app.identity.authentication.sign_in.sessions import upstream_sessions  # noqa: PLC0415 - few tenants have any
+
+    upstream_sessions.end(context, req.opaque, req.logout_token)
+    return organization_connection_operations.SessionsEnded()
+
+
 @organization_connection_operations.create.implements
 @requires_organizations
 def create(context: Context, req: organization_connection_operations.CreateConnection) -> Connection:

@@ -44,7 +44,7 @@ def login_page(
         "refusal": refusal,
         "wait_seconds": wait_seconds,
         "methods": _usable(sign_in_methods.tenant_methods(), reauthentication, limit, entry),
-        "connections": _usable(sign_in_methods.connection_methods(), reauthentication, limit, entry),
+        "connections": _usable(_connections(limit, last_key, reauthentication), reauthentication, limit, entry),
         "reauthentication": reauthentication,
         "last_key": last_key,
         "is_returning": sign_in_methods.has_signed_in() if is_returning is None else is_returning,
@@ -57,6 +57,21 @@ def login_page(
     page = LoginPage(form, **fields)
     has_passkey = reauthentication.has_passkey if reauthentication else page.takes(PASSKEY)
     return PasskeyLoginPage(form, **fields, passkeys=tenant.passkeys) if tenant.passkeys and has_passkey else page
+
+
+def _connections(
+    limit: MethodLimit | None, last_key: str, reauthentication: Reauthentication | None
+) -> tuple[SignInMethod, ...]:
+    """Return the connections of the page: the tenant's and those of organizations that this browser used last or the account can
+    reauthenticate at, or the only one that an organization accepts.
+    """
+    if limit is None or not limit.connection:
+        keys = (last_key,) if reauthentication is None else tuple(reauthentication.methods)
+        of_organizations = map(
+            sign_in_methods.remembered_organization, filter(sign_in_methods.is_of_organization, keys)
+        )
+        return (*sign_in_methods.connection_methods(), *of_organizations)
+    return (sign_in_methods.organization_method(limit.connection, limit.organization),)
 
 
 def _step(form: LoginForm, limit: MethodLimit | None, entry: frozenset[str]) -> FormStep | None:

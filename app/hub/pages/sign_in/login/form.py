@@ -63,6 +63,8 @@ class LoginForm(IdentifierForm):
     security_question = HiddenField()
     remember = BooleanField(_l("Keep me signed in"))
     connects = HiddenField()
+    direct = HiddenField()
+    """Whether the page leads to no provider, because one just led back to it."""
     step = HiddenField()
     """The step of an identifier-first page, as its form or address names it."""
     shows_question = False
@@ -93,7 +95,14 @@ class LoginForm(IdentifierForm):
             security_answer={question: answer} if self.shows_question and answer.strip() else None,
             captcha=self.captcha.answer,
             connects=bool(self.connects.data),
+            finds_connection=self.finds_connection,
         )
+
+    @property
+    def finds_connection(self) -> bool:
+        """Whether an address whose domain leads to a provider goes there. A signed-in account, and one that connects, stays here."""
+        visit = current_visit()
+        return visit.tenant.finds_connections and not (self.direct.data or self.connects.data or visit.session)
 
     @property
     def is_password_expired(self) -> bool:

@@ -27,6 +27,7 @@ from app.hub.pages.sign_in.login.form import FormStep, LoginForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
 from app.hub.tenants.tenant import IdentifierKind
+from app.hub.web.services import services
 from app.hub.web.visit import FAILED_REFERENCE, current_visit, interaction_url
 
 GOOGLE: Final = "connection:google"
@@ -47,7 +48,7 @@ class LoginPage(Page):
 
     template = "pages/sign_in/login.html"
     scripts = (*Page.scripts, "tabs", "reveal", "choose")
-    query = {**Page.query, "reset": 7, "needs": 8, "step": 10, FAILED_REFERENCE: 64}
+    query = {**Page.query, "reset": 7, "needs": 8, "step": 10, "direct": 1, FAILED_REFERENCE: 64}
     links_application = True
 
     form: LoginForm
@@ -195,6 +196,13 @@ class LoginPage(Page):
     @staticmethod
     def url_of(path: str) -> str:
         return interaction_url(path)
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        """The schemes of providers, too, where the domain of an address may lead to one: browsers check every redirect of a form."""
+        if not current_visit().tenant.finds_connections:
+            return super().form_targets
+        return (*super().form_targets, "https:", *(() if services().is_https else ("http:",)))
 
     @property
     def run(self) -> tuple[str, ...]:
@@ -346,6 +354,8 @@ class LoginPage(Page):
     def _limit_samples(cls) -> Mapping[str, LoginPage]:
         form, methods = LoginForm.of((IdentifierKind.EMAIL,)), sign_in_methods.sample_methods()
         return {
+            "email of another organization": cls(form, needs="domain"),
+            "no member of the organization": cls(form, needs="member"),
             "one method required": cls(form, limit=sample_limit("password")),
             "one method of a workflow": cls(form, entry=frozenset(("email",)), methods=methods[:1]),
             "another method required": cls(form, limit=sample_limit("email", "sms"), methods=methods),

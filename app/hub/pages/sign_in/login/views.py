@@ -9,16 +9,25 @@ from flask import Response
 
 from app.contract import errors
 from app.contract.captcha.models import CaptchaUse, LockChallenge
+from app.contract.federation.pages import connection_pages
 from app.contract.sign_in import sign_in_pages
 from app.contract.step_reasons import LoginReason
-from app.contract.steps import LoginStep, RegisterStep, StepResponse
+from app.contract.steps import LoginStep, RedirectStep, RegisterStep, StepResponse
 from app.contract.workflows.names import MAX_WORKFLOW_NAME
 from app.hub import journey
 from app.hub.components.captcha_link import mail_link
 from app.hub.components.carried_identifier import carry_identifier, prefilled_identifier
 from app.hub.components.reauthentication import Reauthentication, current_reauthentication
 from app.hub.components.restore_account import offer_restore
-from app.hub.components.sign_in_methods import PASSKEY, PASSWORD, PATHS, begin_method, has_signed_in, last_used
+from app.hub.components.sign_in_methods import (
+    PASSKEY,
+    PASSWORD,
+    PATHS,
+    begin_method,
+    has_signed_in,
+    is_of_organization,
+    last_used,
+)
 from app.hub.components.sign_in_refusals import (
     DENIALS,
     RefusalReason,
@@ -57,8 +66,9 @@ def show_login() -> Response:
     if (opened := journey.open_for_workflow("login")) is not None:
         return opened
     hint = prefilled_identifier()
-    if not hint and current_visit().query.keys() <= {"attempt"}:
-        return first_login_page(last_used(), has_signed_in())
+    last = last_used()
+    if not hint and current_visit().query.keys() <= {"attempt"} and not is_of_organization(last):
+        return first_login_page(last, has_signed_in())
     return _page_of_address(hint).render()
 
 
@@ -82,7 +92,8 @@ def _page_of_address(
     visit, query = current_visit(), current_visit().query
     needs, reset = query.get("needs", ""), query.get("reset")
     connects = "yes" if needs == CONNECTS else ""
-    data = {"identifier": identifier, "connects": connects, "step": _step_of_address(identifier)}
+    direct = "y" if visit.tenant.finds_connections and (needs or query.get("direct")) else ""
+    data = {"identifier": identifier, "connects": connects, "direct": direct, "step": _step_of_address(identifier)}
     form = LoginForm.of(visit.tenant.identifiers, data=data)
     limit = visit.interaction.method_limit if visit.interaction and needs == LoginReason.METHOD else None
     page = login_page(form, reauthentication=reauthentication, limit=limit if reauthentication is None else None)
@@ -120,8 +131,8 @@ def submit_login() -> Response:
         if not form.is_token_invalid and not form.password.data and (continued := journey.continue_signed_in()):
             return continued
         return login_page(form, reauthentication=current_reauthentication()).render(form.error_status)
-    if form.is_identifier_alone:  # makes no API call, so it reveals nothing about accounts
-        return carry_identifier(redirect_to(step_url(FormStep.PASSWORD)), form.identifier.data or "")
+    if form.is_identifier_alone:
+        return carry_identifier(_after_identifier(form), form.identifier.data or "")
     try:
         if form.captcha.needs_link:
             remember = {"remember": "y"} if form.remember.data else {}
@@ -132,9 +143,29 @@ def submit_login() -> Response:
     except ApiError as refusal:
         return _refused(form, refusal)
     followed = journey.follow(response)
-    if isinstance(response.step, LoginStep) and response.step.method_limit:  # prefills the other method's page
+    is_elsewhere = isinstance(response.step, RedirectStep) and form.finds_connection
+    if is_elsewhere or (
+        isinstance(response.step, LoginStep) and (response.step.method_limit or response.step.connection)
+    ):
         return carry_identifier(followed, form.to_request().identifier)
     return begin_method(followed, response, PASSWORD)
+
+
+def _after_identifier(form: LoginForm) -> Response:
+    """Redirect to the provider of the address's domain, or to the password. Nothing depends on whether an account has the address:
+    without such domains this makes no API call.
+    """
+    if form.finds_connection:
+        look_up = connection_pages.DomainLookUp(
+            identifier=form.identifier.data or "", interaction_id=current_visit().interaction_id
+        )
+        response = api()(connection_pages.find, look_up)
+        if isinstance(response.step, RedirectStep) or (
+            isinstance(response.step, LoginStep) and response.step.connection
+        ):
+            return journey.follow(response)
+    address = step_url(FormStep.PASSWORD)
+    return redirect_to(f"{address}&direct=y" if form.direct.data else address)
 
 
 @pages.get(_CHOOSE)

@@ -70,13 +70,21 @@ class OpenIdProvider:
             else {}
         )
         quirks = quirks_of(self.settings)
-        hints = {"login_hint": hint, "ui_locales": language} if quirks.takes_hints else {}
+        hints = self.optional_parameters(hint, language) if quirks.takes_hints else {}
         nonce = {"nonce": request.nonce} if quirks.returns_nonce else {}
         optional = {**nonce, **hints, **reauthentication, **offline}
         present = {name: value for name, value in optional.items() if value}
         scope = self.settings.scope or SCOPE
         endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))
         return authorization_url(self.settings, endpoints, request, scope=scope, **present)
+
+    def optional_parameters(self, hint: str, language: str) -> dict[str, str]:
+        """Return parameters of an authentication request that are sent unless they are empty (Core section 3.1.2.1)."""
+        return {"login_hint": hint, "ui_locales": language}
+
+    def needs_userinfo(self, claims: Mapping[str, Any]) -> bool:
+        """Return whether an id_token lacks claims that userinfo may have."""
+        return not claims.get(self.settings.names["email"])
 
     def fetch_identity(
         self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
@@ -126,13 +134,11 @@ class OpenIdProvider:
 
     def read_identity(self, access_token: str) -> ProviderIdentity:
         """Return the identity at the userinfo endpoint (Core section 5.3)."""
-        metadata = self.metadata_cache.metadata(self.issuer)
-        if not metadata.userinfo:
+        userinfo = self._userinfo(self.metadata_cache.metadata(self.issuer))
+        if not userinfo:
             raise ProfileUnsupported
         with checking(ConnectionCheck.USERINFO, access_token):
-            return self.identity_of(
-                outbound_http.get_json_object(self.metadata_cache.resolver, metadata.userinfo, access_token)
-            )
+            return self.identity_of(outbound_http.get_json_object(self.metadata_cache.resolver, userinfo, access_token))
 
     def identity_of(self, claims: Mapping[str, Any]) -> ProviderIdentity:
         """Return the identity that the provider claims. Raises ProviderUnavailable."""
@@ -144,10 +150,15 @@ class OpenIdProvider:
         return renew_tokens(self.metadata_cache.resolver, self.settings, self.secret, endpoints, tokens, now)
 
     def _endpoints(self, metadata: ProviderMetadata) -> Endpoints:
-        method = self.settings.token_endpoint_auth_method
+        own, discovered = self.settings, metadata.endpoints  # an organization's connection may state addresses, too
         return Endpoints(
-            metadata.endpoints.authorization, metadata.endpoints.token, method or metadata.endpoints.auth_method
+            own.authorization_endpoint or discovered.authorization,
+            own.token_endpoint or discovered.token,
+            own.token_endpoint_auth_method or discovered.auth_method,
         )
+
+    def _userinfo(self, metadata: ProviderMetadata) -> str:
+        return self.settings.userinfo_endpoint or metadata.userinfo
 
     def _check_issuer(self, parameters: Mapping[str, str], metadata: ProviderMetadata) -> None:
         """Reject a response of another issuer (RFC 9207 section 2.4)."""
@@ -171,8 +182,9 @@ class OpenIdProvider:
         )
         text = str(token.get("id_token") or "")
         claims = id_tokens.verify(text, lambda kid: self.metadata_cache.keys(metadata.jwks, kid), expected)
-        if metadata.userinfo and not claims.get(self.settings.names["email"]):
-            return self._with_userinfo(claims, metadata.userinfo, read_access_token(token))
+        userinfo = self._userinfo(metadata)
+        if userinfo and self.needs_userinfo(claims):
+            return self._with_userinfo(claims, userinfo, read_access_token(token))
         return claims
 
     def _with_userinfo(self, claims: dict[str, Any], address: str, access_token: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from app.identity.credentials import credential_store
 from app.identity.directory.accounts import account_store
 from app.identity.platform.context import Context
 from app.identity.platform.store.compiled_statements import Compiled, insert_row
+from app.kit import randomness
 
 S = sessions.c
 _OF_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
@@ -125,6 +126,24 @@ def remove_with_cookies(
 
 def remove_of_account(context: Context, uid: str, *, except_id: str | None = None) -> Sequence[Row[Any]]:
     return _remove(context, S.uid == uid, *([S.session_id != except_id] if except_id is not None else []))
+
+
+def set_upstream(context: Context, session_hash: str, connection_id: str, upstream: str) -> None:
+    """Store the connection of an organization that began a session, and the `sid` of its provider's; empty without one."""
+    change(context, session_hash, {"upstream": f"{connection_id} {randomness.digest(upstream)}"})
+
+
+def of_upstream(context: Context, connection_id: str, upstream: str) -> Sequence[Row[Any]]:
+    """Return account and id of the sessions that a session of an organization's provider began."""
+    where = (S.tenant_id == context.tenant.tenant_id, S.upstream == f"{connection_id} {randomness.digest(upstream)}")
+    return context.work.all(select(S.uid, S.session_id).where(*where))
+
+
+def of_connection(context: Context, connection_id: str, uid: str) -> Sequence[Row[Any]]:
+    """Return account and id of the account's sessions that a connection of an organization began."""
+    began = S.upstream.startswith(f"{connection_id} ", autoescape=True)
+    where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, began)
+    return context.work.all(select(S.uid, S.session_id).where(*where))
 
 
 def remove_of_application(context: Context, uid: str, client_id: str, session_id: str | None = None) -> None:

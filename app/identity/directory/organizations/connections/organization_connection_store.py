@@ -13,11 +13,12 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors
-from app.identity.directory.organizations import active_policies, organization_names
+from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.tables import (
     organization_connections,
+    organization_domains,
     organization_group_roles,
-    organization_user_roles,
+    organizations,
 )
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
@@ -60,7 +61,7 @@ class GroupRoleRecord:
     role_id: str
 
 
-C, G, M = organization_connections.c, organization_group_roles.c, organization_user_roles.c
+C, G = organization_connections.c, organization_group_roles.c
 _COLUMNS = tuple(C[name] for name in OrganizationConnectionRecord.__dataclass_fields__)
 _GROUP = tuple(G[name] for name in GroupRoleRecord.__dataclass_fields__)
 
@@ -82,6 +83,29 @@ def by_id(context: Context, org_id: str, connection_id: str) -> OrganizationConn
     where = (*_in_organization(context), C.org_id == org_id, C.connection_id == connection_id)
     row = context.work.one(select(*_COLUMNS).where(*where))
     return _connection(row) if row is not None else None
+
+
+def by_any_id(context: Context, connection_id: str) -> OrganizationConnectionRecord | None:
+    """Return a connection of any organization of the tenant, active or not."""
+    row = context.work.one(select(*_COLUMNS).where(*_in_organization(context), C.connection_id == connection_id))
+    return _connection(row) if row is not None else None
+
+
+def signing_in(
+    context: Context, where: ColumnElement[bool], *, has_verified_domain: bool = False
+) -> list[OrganizationConnectionRecord]:
+    """Return the active connections of active organizations that satisfy a condition, the oldest first.
+
+    `has_verified_domain`: only those whose organization has verified the connection's domain.
+    """
+    o, d = organizations.c, organization_domains.c
+    joined = organization_connections.join(organizations, (o.tenant_id == C.tenant_id) & (o.org_id == C.org_id))
+    if has_verified_domain:
+        of_domain = (d.tenant_id == C.tenant_id) & (d.org_id == C.org_id) & (d.verified_domain == C.domain)
+        joined = joined.join(organization_domains, of_domain)
+    of_tenant = (*_in_organization(context), C.is_active, o.is_active)
+    ordered = select(*_COLUMNS).select_from(joined).where(*of_tenant, where).order_by(C.created_at, C.connection_id)
+    return [_connection(row) for row in context.work.all(ordered)]
 
 
 def has_name(context: Context, org_id: str, name: str, *, other_than: str = "") -> bool:
@@ -141,9 +165,8 @@ def set_active(context: Context, connection_id: str, is_active: bool) -> bool:
 
 
 def remove(context: Context, connection: OrganizationConnectionRecord) -> None:
-    """Delete a connection with its group roles, and the roles that they granted."""
-    active_policies.invalidate(context)
-    for table in (organization_connections, organization_group_roles, organization_user_roles):
+    """Delete a connection with its group roles."""
+    for table in (organization_connections, organization_group_roles):
         where = (table.c.tenant_id == context.tenant.tenant_id, table.c.connection_id == connection.connection_id)
         context.work.run(delete(table).where(*where))
 

@@ -7,13 +7,14 @@ from typing import Any, Final
 from app.contract import errors
 from app.contract.organizations import organization_connection_operations
 from app.contract.organizations.models import Attributes
-from app.identity.directory.organizations import organization_names, organizations
+from app.identity.directory.organizations import organization_names, organization_store, organizations
 from app.identity.directory.organizations.connections import organization_connection_store, saml_metadata
 from app.identity.directory.organizations.connections.organization_connection_store import (
     GroupRoleRecord,
     OrganizationConnectionRecord,
 )
-from app.identity.directory.organizations.domains import domains
+from app.identity.directory.organizations.domains import domains, membership_domains
+from app.identity.directory.organizations.memberships import memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.roles import organization_roles
 from app.identity.platform import saml_certificates
@@ -62,6 +63,7 @@ def create(context: Context, req: organization_connection_operations.CreateConne
     organizations.lock_active(context, organization.org_id)
     values = {"name": req.name, "kind": req.connection_type, "domain": domain, "content": content}
     connection = organization_connection_store.add(context, organization.org_id, values, secrets)
+    _forget_domains(context, domain)
     _record(context, "organization.connection_created", connection)
     return connection
 
@@ -78,6 +80,7 @@ def update(context: Context, req: organization_connection_operations.UpdateConne
         organizations.lock_active(context, organization.org_id, is_alone=True)
         if require(context, organization, req.conn_id) == stored:
             connection = organization_connection_store.change(context, stored, values, secrets)
+            _forget_domains(context, stored.domain, connection.domain)
             _record(context, "organization.connection_changed", connection)
             return connection
         context.work.rollback()
@@ -113,14 +116,20 @@ def set_status(context: Context, organization: OrganizationRecord, connection_id
     connection = require(context, organization, connection_id)
     if not organization_connection_store.set_active(context, connection.connection_id, is_active):
         raise errors.StatusAlreadySet
+    _forget_domains(context, connection.domain)
     event = "organization.connection_activated" if is_active else "organization.connection_deactivated"
     _record(context, event, connection)
 
 
 def delete(context: Context, organization: OrganizationRecord, connection_id: str) -> None:
-    """Delete a connection with its group roles. Raises UnknownOrganizationConnection."""
+    """Delete a connection with its group roles, and take the roles that it granted. Raises UnknownOrganizationConnection."""
+    from app.identity.directory.organizations.memberships import connection_grants  # noqa: PLC0415 - only deletions need it
+
+    organizations.lock_active(context, organization.org_id, is_alone=True)
     connection = require(context, organization, connection_id)
+    connection_grants.take_back(context, organization.org_id, connection.connection_id)
     organization_connection_store.remove(context, connection)
+    _forget_domains(context, connection.domain)
     _record(context, "organization.connection_deleted", connection)
 
 
@@ -156,10 +165,19 @@ def change_group_role(context: Context, req: organization_connection_operations.
 
 
 def delete_group_role(context: Context, connection: OrganizationConnectionRecord, group_role_id: str) -> None:
-    """Delete a group role. Raises MalformedGroupRoleId, UnknownGroupRole."""
+    """Delete a group role, and take its role from those who have it through no other. Raises MalformedGroupRoleId, UnknownGroupRole."""
+    from app.identity.directory.organizations.memberships import connection_grants  # noqa: PLC0415 - as above
+
+    organization = organization_store.locked(context, connection.org_id, is_alone=True)
     stored = require_group_role(context, connection, group_role_id)
     if not organization_connection_store.remove_group_role(context, stored):
         raise errors.UnknownGroupRole
+    others = organization_connection_store.group_roles(context, [connection.connection_id])[connection.connection_id]
+    kept = {item.role_id for item in others} | set(
+        memberships.default_role_ids(context, organization) if organization else ()
+    )
+    if stored.role_id not in kept:
+        connection_grants.take_back(context, connection.org_id, connection.connection_id, [stored.role_id])
     _record(context, "organization.group_role_deleted", connection, group_role_id=group_role_id)
 
 
@@ -282,6 +300,12 @@ def _complete_oidc(context: Context, content: dict[str, Any]) -> dict[str, Any]:
 def _wrong(field: str, why: str) -> errors.BadField:
     alias = organization_connection_operations.ConnectionFields.model_fields[field].alias or field
     return errors.BadField(f"The {alias} is not formatted correctly: {why}.")
+
+
+def _forget_domains(context: Context, *found: str | None) -> None:
+    """Let the sign-in page learn whether domains lead to connections."""
+    if any(found):
+        membership_domains.forget(context)
 
 
 def _record(context: Context, event: str, connection: OrganizationConnectionRecord, **facts: str) -> None:

@@ -182,6 +182,12 @@ def of_account(
     return _page(context, select(*_COLUMNS).where(*_of(context, *where)), window)
 
 
+def granted(context: Context, uid: str, org_id: str) -> dict[str, str | None]:
+    """Return the ids of the account's roles in an organization, each with the connection that granted it; None: people did."""
+    rows = context.work.all(select(M.role_id, M.connection_id).where(*_of(context, M.uid == uid, M.org_id == org_id)))
+    return {row.role_id: row.connection_id for row in rows}
+
+
 def of_organization(
     context: Context,
     org_id: str,

@@ -80,9 +80,16 @@ def add(context: Context, account: Account, organization: OrganizationRecord, ro
 
 
 def join(
-    context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str] = ()
+    context: Context,
+    account: Account,
+    organization: OrganizationRecord,
+    role_ids: Collection[str] = (),
+    *,
+    connection_id: str | None = None,
 ) -> list[str]:
     """Give an account those of the roles that it lacks, by default the role of new members. Return the ids of the new ones.
+
+    `connection_id`: the connection that grants them, and may take them back.
 
     Repeating it changes nothing, so invitations and verified domains may call it at every sign-in. Raises as `add` does, except
     UserRoleExists; without a role and a default role nothing happens.
@@ -94,7 +101,7 @@ def join(
     stored = held_role_ids(context, account, organization)
     missing = [role.role_id for role in found if role.role_id not in stored]
     if missing:
-        membership_store.add(context, account.uid, organization.org_id, missing)
+        membership_store.add(context, account.uid, organization.org_id, missing, connection_id=connection_id)
         _record(context, account, organization, missing)
         events.emit(context, "AssignRoles", locked)
     return missing

@@ -1,0 +1,65 @@
+"""Home-realm discovery: the provider to which an address leads by its domain, or an organization by its policy.
+
+Only domains decide, so that an address without an account is answered as any other of its domain, at the same cost.
+"""
+
+from __future__ import annotations
+
+from app.contract.jwt import jwt_operations
+from app.contract.steps import LoginStep, RedirectStep
+from app.identity.directory.organizations import organization_names, organization_store, sign_in_methods
+from app.identity.directory.organizations.connections import sign_in_connections
+from app.identity.platform.context import Context
+from app.identity.platform.resource_storage.resource_store import items_of
+
+_MAX_NAME_LENGTH = 400
+
+
+def are_any(context: Context) -> bool:
+    """Return whether any domain leads to a provider."""
+    return bool(_login_urls(context)) or sign_in_connections.are_any_with_domain(context)
+
+
+def of_identifier(context: Context, identifier: str) -> LoginStep | RedirectStep | None:
+    """Return the step that leads to the provider of an address; None for every other text."""
+    return of_domain(context, sign_in_connections.domain_of_email(identifier))
+
+
+def of_domain(context: Context, domain: str) -> LoginStep | RedirectStep | None:
+    """Return the step that leads to the provider of a domain: a connection, or the login page of a JWT provider."""
+    if not domain:
+        return None
+    if (name := connection_of_domain(context, domain)) is not None:
+        return LoginStep(connection=name)
+    login_url = _login_urls(context).get(domain)
+    return RedirectStep(address=login_url) if login_url else None
+
+
+def connection_of_domain(context: Context, domain: str) -> str | None:
+    """Return the name of the connection to which a domain leads."""
+    record = sign_in_connections.by_domain(context, domain)
+    return record.connection_id if record is not None else None
+
+
+def connection_of_organization(context: Context, text: str) -> str | None:
+    """Return the connection of an organization, by its id or name, that accepts no other method and has exactly one."""
+    if not context.tenant.settings.organizations.enabled or len(text) > _MAX_NAME_LENGTH:
+        return None
+    is_id = organization_names.is_id(organization_names.ORGANIZATION, text)
+    organization = organization_store.by_id(context, text) if is_id else organization_store.by_name(context, text)
+    allowed = organization.policy.method_policy.allowed_methods if organization is not None else None
+    if organization is None or not organization.is_active or set(allowed or ()) != {sign_in_methods.CONNECTION}:
+        return None
+    found = sign_in_connections.of_organizations(context, [organization.org_id])
+    return found[0].connection_id if len(found) == 1 else None
+
+
+def _login_urls(context: Context) -> dict[str, str]:
+    """Return the login pages of JWT providers by the domains that lead to them."""
+    contents = [item.content for item in items_of(context, jwt_operations.PROVIDERS).values()]
+    return {
+        str(content["domain"]): str(content["login_url"])
+        for content in contents
+        if content.get("is_active", True) and content.get("enable_auto_look_up")
+        if content.get("domain") and content.get("login_url")
+    }

@@ -1,0 +1,114 @@
+"""The OpenID Connect provider of an organization, with the mapping that the organization's connection states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from app.contract.federation.connections import ConnectionSettings
+from app.contract.organizations.models import Attributes
+from app.contract.profile import FIELDS, Kind
+from app.identity.authentication.federation.providers.openid import OpenIdProvider
+from app.identity.directory.identity_provider import (
+    ProviderIdentity,
+    find_claim,
+    identity_from_claims,
+    text_of,
+)
+from app.identity.directory.organizations.connections import organization_connection_store, sign_in_connections
+from app.identity.platform.context import Context
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+
+_MAX_GROUPS: Final = 1_000
+_MAX_LENGTH: Final = 500
+_STANDARD: Final[Mapping[str, str]] = {"first_name": "given_name", "last_name": "family_name"}
+"""Claims of OpenID Connect Core section 5.1 that stand in for those of the interface's default mapping."""
+_ELSEWHERE: Final = "_claim_names"
+"""Claims that the provider has at another address (Core section 5.6.2), such as the groups of people with too many of them."""
+
+
+@dataclass(frozen=True)
+class OrganizationOpenIdProvider(OpenIdProvider):
+    """A client at the OpenID Connect provider of an organization, whose administrators verify its addresses."""
+
+    attributes: Attributes
+    domain: str
+
+    def optional_parameters(self, hint: str, language: str) -> dict[str, str]:
+        """Return the parameters of the base class, and the organization's domain, by which shared providers find its directory."""
+        return {**super().optional_parameters(hint, language), "domain_hint": self.domain}
+
+    def identity_of(self, claims: Mapping[str, Any]) -> ProviderIdentity:
+        """Return the identity with its groups. An address counts as verified unless the provider says that it is not."""
+        names = self.settings.names
+        mapped = {**claims, **{names[key]: claims[standard] for key, standard in _STANDARD.items()
+                               if standard in claims and find_claim(claims, names[key]) is None}}  # fmt: skip
+        identity = identity_from_claims(self.name, names, mapped)
+        is_verified = identity.email is not None and claims.get("email_verified") in (None, True, "true")
+        return replace(
+            identity,
+            email_verified=is_verified,
+            profile={**identity.profile, **self._custom_profile(claims)},
+            groups=self._groups(claims),
+            upstream_session=text_of(claims.get("sid"))[:_MAX_LENGTH],
+        )
+
+    def needs_userinfo(self, claims: Mapping[str, Any]) -> bool:
+        """Return whether claims of the mapping are missing that userinfo may have."""
+        expected = (self.settings.names["email"], self.attributes.groups)
+        return any(find_claim(claims, name) is None for name in expected)
+
+    def _custom_profile(self, claims: Mapping[str, Any]) -> dict[str, str]:
+        """Return the text fields of the profile that the connection's `CustomMapping` fills."""
+        mapping = {name: attribute for name, attribute in self.attributes.custom_mapping.items() if is_mappable(name)}
+        found = {name: text_of(find_claim(claims, attribute))[:_MAX_LENGTH] for name, attribute in mapping.items()}
+        return {name: text for name, text in found.items() if text}
+
+    def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...] | None:
+        """Return the groups, of one text or a list of them; None where the provider has them at another address."""
+        stated = find_claim(claims, self.attributes.groups)
+        elsewhere = claims.get(_ELSEWHERE)
+        if stated is None and isinstance(elsewhere, dict) and self.attributes.groups in elsewhere:
+            return None
+        items = stated if isinstance(stated, list) else [stated]
+        return tuple(dict.fromkeys(text for item in items[:_MAX_GROUPS] if (text := text_of(item))))
+
+
+def is_mappable(name: str) -> bool:
+    """Return whether a field of the profile holds text that a provider may fill."""
+    field = FIELDS.get(name)
+    return field is not None and field.kind is Kind.TEXT and name not in _OWN_FIELDS
+
+
+_OWN_FIELDS: Final = frozenset({"ID", "Provider", "Uid", "UserName", "FullName", "Password"})
+
+
+def provider_of(context: Context, connection_id: str) -> OrganizationOpenIdProvider:
+    """Return the client of an active connection. What it states goes before the provider's own document.
+
+    Raises ProviderUnavailable: the connection was removed or switched off since it was found.
+    """
+    record = sign_in_connections.by_id(context, connection_id)
+    if record is None:
+        raise ProviderUnavailable("the connection was removed")
+    secret = organization_connection_store.secrets_of(context, record).get("client_secret", "")
+    content, attributes = record.content, Attributes.model_validate(record.content["attributes"])
+    settings = ConnectionSettings.model_construct(
+        key=content["client_id"],
+        issuer=content["issuer"],
+        authorization_endpoint=content["authorization_url"],
+        token_endpoint=content["token_url"],
+        userinfo_endpoint=content["user_info_url"] or None,
+        token_endpoint_auth_method=content["token_auth_method"],
+        scope=" ".join(dict.fromkeys(("openid", *content["scopes"]))),
+        claims={
+            "subject": attributes.id,
+            "email": attributes.email,
+            "first_name": attributes.first_name,
+            "last_name": attributes.last_name,
+        },
+    )
+    return OrganizationOpenIdProvider(
+        record.connection_id, settings, secret, context.services.provider_metadata, attributes, record.domain or ""
+    )

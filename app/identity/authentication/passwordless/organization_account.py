@@ -1,0 +1,88 @@
+"""Finds or creates the account of a person whom an organization's connection signs in, with membership and roles (decision 0428)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from app.contract.step_reasons import LoginReason
+from app.identity.authentication.federation.offered_connections import OfferedConnection
+from app.identity.authentication.passwordless import federated_account, redemption
+from app.identity.directory.accounts import account_store, accounts, linked_identities
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.unverified import first_verification
+from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.directory.organizations import organization_store
+from app.identity.directory.organizations.connections import sign_in_connections
+from app.identity.directory.organizations.membership_changes import upstream_roles
+from app.identity.platform.context import Context
+
+
+@dataclass(frozen=True)
+class ConnectionAdmission:
+    """What an identity of an organization's connection leads to: a refusal, the account that has it, or one by its address."""
+
+    connection: OfferedConnection
+    identity: ProviderIdentity
+    groups: Collection[str] | None
+    refusal: LoginReason | None = None
+    holder: Account | None = None
+
+    def find_or_create(self, context: Context, identity: ProviderIdentity) -> Account | None:
+        """Return the account with the address of an identity, or a new one with both, as a member with its roles.
+
+        Registration need not be open. None where no seat is left.
+
+        Raises:
+            EmailRefused, EmailDomainRefused: the tenant registers no such address.
+            EmailRegistered, ClosedLink, UnknownAccount, IdentifierTaken: another request took it concurrently.
+        """
+        email = identity.email or ""
+        if accounts.by_email(context, email) is not None:
+            account = federated_account.by_email(context, identity)
+        else:
+            account = redemption.register(
+                context, email=email, identity=identity, links_identity=True, needs_registration=False
+            )
+        is_admitted = upstream_roles.apply(context, account, self.connection.org_id, self.connection.name, self.groups)
+        return account_store.by_uid(context, account.uid) if is_admitted else None
+
+
+def admit(context: Context, connection: OfferedConnection, identity: ProviderIdentity) -> ConnectionAdmission:
+    """Return what an identity leads to. The membership and the roles of the account that has it are up to date then.
+
+    An organization is locked before an account's row, as wherever roles are given, so that two first sign-ins of one person come
+    one after the other.
+    """
+    admission = ConnectionAdmission(connection, replace(identity, groups=None), identity.groups)
+    refusal = _refusal(context, connection.org_id, admission.identity)
+    holder = linked_identities.find_account(context, identity.provider, identity.subject) if refusal is None else None
+    if holder is not None and not upstream_roles.apply(
+        context, holder, connection.org_id, connection.name, admission.groups
+    ):
+        refusal = LoginReason.NOT_MEMBER
+    if refusal is not None:
+        facts = {"org_id": connection.org_id, "connection_id": connection.name, "reason": refusal.value}
+        context.audit.record("organization.connection_refused", **facts)
+    return replace(admission, refusal=refusal, holder=holder)
+
+
+def _refusal(context: Context, org_id: str, identity: ProviderIdentity) -> LoginReason | None:
+    """Return why an identity opens no account; the organization is locked where it may create or link one."""
+    email = identity.email if identity.email_verified else None
+    if not email or not sign_in_connections.owns_email(context, org_id, email):
+        return LoginReason.FOREIGN_EMAIL
+    if linked_identities.find_account(context, identity.provider, identity.subject) is not None:
+        return None
+    organization = organization_store.locked(context, org_id, is_alone=True)
+    if organization is None or not organization.is_active:
+        return LoginReason.NOT_MEMBER
+    if linked_identities.find_account(context, identity.provider, identity.subject) is not None:
+        return None  # since a sign-in for which the lock waited
+    account = accounts.by_email(context, email)
+    is_known = account is not None and upstream_roles.is_member(context, account.uid, org_id)
+    if not is_known and not upstream_roles.admits(organization):
+        return LoginReason.NOT_MEMBER
+    if account is not None and not context.tenant.settings.account_linking:
+        return LoginReason.UNKNOWN_IDENTITY
+    return LoginReason.CONNECTS if account is not None and first_verification.is_shared(account) else None

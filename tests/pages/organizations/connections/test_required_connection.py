@@ -1,0 +1,94 @@
+"""An organization that requires its connection: no other method and no other provider signs its members in, by page or by operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.accounts.customers import LOGIN
+from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
+from tests.support.organizations.management import PATH
+from tests.support.tenants.tenant_server import answered, refused
+from tests.support.visitors.visitor import VisitedPage
+
+CONNECTION = {"MethodPolicy": {"AllowedMethods": ["connection"]}}
+ONLY = "Globex Gardens requires a connected account"
+
+
+@pytest.fixture
+def strict(globex: ConnectedOrganization) -> ConnectedOrganization:
+    """An organization that requires its connection, with a member who has a password."""
+    globex.tenant.person(MINA["email"])
+    globex.sign_in()
+    globex.set_policies(**CONNECTION)
+    return globex
+
+
+def by_password(globex: ConnectedOrganization, email: str = MINA["email"]) -> VisitedPage:
+    page = globex.new_visitor_at(globex.tenant).open("/login?direct=y")
+    return page.press("Sign in", identifier=email, password="correct horse 7")
+
+
+def test_password_is_refused_and_connection_offered(strict: ConnectedOrganization) -> None:
+    page = by_password(strict)
+    assert ONLY in page.text
+    assert 'type="password"' not in page.html
+    assert page.visitor.open("/profile").is_sign_in
+    redirected = page.follow("Continue with Globex Gardens")
+    assert page.visitor.open(strict.callback(redirected)).heading == "Profile"
+
+
+def test_wrong_password_names_no_organization(strict: ConnectedOrganization) -> None:
+    page = (
+        strict.new_visitor_at(strict.tenant)
+        .open("/login?direct=y")
+        .press("Sign in", identifier=MINA["email"], password="wrong")
+    )
+    assert "Globex" not in page.text
+
+
+def test_operation_refuses_the_password_with_an_address(strict: ConnectedOrganization) -> None:
+    body = {"email": MINA["email"], "password": "correct horse 7"}
+    answer = strict.business.tenant.send("POST", LOGIN, body, with_secret=False)
+    assert refused(answer) == (403, 1220)
+    assert answer.json is not None
+    assert answer.json["Data"]["Connection"] == strict.id
+    assert answer.json["Data"]["LoginUrl"].endswith(strict.login_url)
+
+
+def test_another_provider_is_no_connection_of_the_organization(
+    new_connected: NewConnected, strict: ConnectedOrganization
+) -> None:
+    strict.provider.known_to(strict.business.tenant, "google-like", trusts_email=True)
+    browser = strict.new_visitor_at(strict.tenant)
+    redirected = browser.open("/sign-in/with?provider=google-like")
+    page = browser.open(
+        strict.provider.callback_url(redirected.address, **{**MINA, "email_verified": True, "sub": "g"})
+    )
+    assert ONLY in page.text
+    assert browser.open("/profile").is_sign_in
+
+
+def test_member_elsewhere_keeps_the_password(strict: ConnectedOrganization) -> None:
+    """A member with an address of another domain has no account at the organization's provider."""
+    guest = strict.tenant.person("guest@partner.example")
+    answered(strict.business.assign(guest.uid, strict.org, strict.member_role))
+    assert by_password(strict, guest.email).heading == "Profile"
+
+
+def test_switched_off_connection_lets_passwords_in_again(strict: ConnectedOrganization) -> None:
+    strict.set_policies(JITPolicy={"Enabled": False})
+    strict.set_active(False)
+    assert by_password(strict).heading == "Profile"
+
+
+def test_policy_needs_a_connection_that_signs_in(globex: ConnectedOrganization) -> None:
+    other = globex.business.create("Other")
+    answer = globex.business.send("PUT", f"{PATH}/{other}/policy", CONNECTION)
+    assert refused(answer)[0] == 400
+
+
+def test_people_of_other_organizations_are_not_limited(strict: ConnectedOrganization) -> None:
+    eve: Any = strict.tenant.person(f"eve@{DOMAIN}.other")
+    assert by_password(strict, eve.email).heading == "Profile"

@@ -1,0 +1,119 @@
+"""The roles that an organization's connection grants: set at every sign-in, taken back, and never the last owner's."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
+from tests.support.organizations.management import PATH
+from tests.support.tenants.tenant_server import answered
+
+JONATHAN = f"jonathan@{DOMAIN}"
+
+
+def test_group_grants_its_role_beside_the_default(globex: ConnectedOrganization) -> None:
+    editor = globex.business.role("Editor", org=globex.org)
+    globex.group_role("editors", editor)
+    globex.sign_in(groups=["editors", "unknown", 7, None, {"a": 1}])
+    assert globex.roles() == {globex.member_role, editor}
+
+
+def test_group_lost_upstream_takes_its_role(globex: ConnectedOrganization) -> None:
+    editor = globex.business.role("Editor", org=globex.org)
+    globex.group_role("editors", editor)
+    globex.sign_in(groups=["editors"])
+    globex.sign_in_anew(groups=[])
+    assert globex.roles() == {globex.member_role}
+    globex.sign_in_anew(groups="editors")
+    assert globex.roles() == {globex.member_role, editor}
+    globex.sign_in_anew()
+    assert globex.roles() == {globex.member_role}
+
+
+def test_groups_at_another_address_leave_roles(globex: ConnectedOrganization) -> None:
+    """Entra ID leaves out the groups of people with more than 200, and names them in `_claim_names`."""
+    editor = globex.business.role("Editor", org=globex.org)
+    globex.group_role("editors", editor)
+    globex.sign_in(groups=["editors"])
+    globex.sign_in_anew(_claim_names={"groups": "src1"})
+    assert globex.roles() == {globex.member_role, editor}
+
+
+def test_role_given_by_hand_stays(globex: ConnectedOrganization) -> None:
+    editor = globex.business.role("Editor", org=globex.org)
+    mina = globex.tenant.person(MINA["email"])
+    answered(globex.business.assign(mina.uid, globex.org, editor))
+    globex.group_role("editors", editor)
+    globex.sign_in(groups=["editors"])
+    globex.sign_in_anew(groups=[])
+    assert globex.roles() == {globex.member_role, editor}
+
+
+def test_changed_default_role_replaces_the_former(globex: ConnectedOrganization) -> None:
+    globex.sign_in()
+    newer = globex.business.role("Newer", org=globex.org)
+    globex.set_policies(MemberPolicy={"DefaultMemberRole": newer})
+    globex.sign_in_anew()
+    assert globex.roles() == {newer}
+
+
+def test_closed_jit_keeps_those_who_joined(globex: ConnectedOrganization) -> None:
+    globex.sign_in()
+    globex.set_policies(JITPolicy={"Enabled": False})
+    assert globex.sign_in_anew().heading == "Profile"
+    assert globex.roles() == {globex.member_role}
+
+
+@pytest.fixture
+def owned(globex: ConnectedOrganization) -> tuple[ConnectedOrganization, str]:
+    """An organization whose owners are those of a group; Mina is one."""
+    owner = globex.business.role("Owner", permissions=(globex.business.permission("org:own"),))
+    globex.group_role("owners", owner)
+    globex.sign_in(groups=["owners"])
+    return globex, owner
+
+
+def test_last_owner_keeps_the_role(owned: tuple[ConnectedOrganization, str]) -> None:
+    globex, owner = owned
+    globex.sign_in_anew(groups=[])
+    assert globex.roles() == {globex.member_role, owner}
+    assert len(globex.events("organization.last_owner_kept")) == 1
+
+
+def test_owner_beside_another_loses_the_role(owned: tuple[ConnectedOrganization, str]) -> None:
+    globex, owner = owned
+    globex.sign_in_anew(sub="jonathan", email=JONATHAN, groups=["owners"])
+    globex.sign_in_anew(groups=[])
+    assert globex.roles() == {globex.member_role}
+    globex.sign_in_anew(sub="jonathan", email=JONATHAN, groups=[])
+    assert globex.roles(JONATHAN) == {globex.member_role, owner}
+
+
+def test_deleted_connection_keeps_the_last_owner(owned: tuple[ConnectedOrganization, str]) -> None:
+    globex, owner = owned
+    globex.sign_in_anew(sub="jonathan", email=JONATHAN)
+    answered(globex.business.send("DELETE", f"{PATH}/{globex.org}/connections/{globex.id}"))
+    assert globex.roles() == {owner}
+    assert globex.roles(JONATHAN) == set()
+
+
+def test_deleted_group_role_is_taken_at_once(globex: ConnectedOrganization) -> None:
+    editor = globex.business.role("Editor", org=globex.org)
+    added = globex.group_role("editors", editor)
+    globex.sign_in(groups=["editors"])
+    path = f"{PATH}/{globex.org}/connections/{globex.id}/grouproles"
+    answered(globex.business.send("DELETE", f"{path}/{added}"))
+    assert globex.roles() == {globex.member_role}
+
+
+def test_member_without_a_role_left_is_refused(new_connected: NewConnected) -> None:
+    """Removed upstream: the group was the only role, and the organization takes nobody by sign-in."""
+    globex = new_connected(jit=True, has_role=False)
+    editor = globex.business.role("Editor", org=globex.org)
+    globex.group_role("editors", editor)
+    globex.sign_in(groups=["editors"])
+    assert globex.roles() == {editor}
+    globex.set_policies(JITPolicy={"Enabled": False})
+    assert "You’re not a member yet" in globex.sign_in_anew(groups=[]).text
+    assert globex.roles() == set()
+    assert "You’re not a member yet" in globex.sign_in_anew(groups=["editors"]).text
