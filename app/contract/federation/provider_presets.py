@@ -13,8 +13,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from app.contract.federation.connections import NAMES
-
 _FOLDER: Final = Path(__file__).parent / "providers"
 
 
@@ -148,14 +146,14 @@ class ProviderPreset:
 
 @cache
 def presets() -> Mapping[str, ProviderPreset]:
-    """Return the built-in providers by name, in the order of `NAMES`."""
-    return MappingProxyType({name: _read(name) for name in NAMES})
+    """Return the built-in providers by name."""
+    return MappingProxyType({path.stem: _read(path) for path in sorted(_FOLDER.glob("*.toml"))})
 
 
-def _read(name: str) -> ProviderPreset:
+def _read(path: Path) -> ProviderPreset:
     import tomllib  # noqa: PLC0415 - a start without connections needs none
 
-    data = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
     quirks: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in data.get("quirks", {}).items()
     }

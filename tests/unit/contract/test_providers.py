@@ -34,7 +34,7 @@ def test_known_provider_needs_only_a_key() -> None:
 
 
 def test_every_provider_is_played_by_its_documentation() -> None:
-    assert sorted(ALL) == sorted(NAMES)
+    assert sorted(ALL) == sorted(NAMES) == sorted(presets())
     for name, upstream in OAUTH_UPSTREAMS.items():
         assert set(upstream.documentation) <= set(presets()[name].documentation), name
 
