@@ -21,6 +21,7 @@ _PARTS: Final = re.compile(
     r'"[^"\n]*"(?=:)|(?P<string>(?<!:)"(?:[^"\n$]|\$\([^\n]*\)|\$)*")|(?P<option>(?<=\s)--?[A-Za-z][\w-]*)|[^"-]+|.'
 )
 _MARKED: Final = Markup('<span class="{}">{}</span>')
+_KEY: Final = re.compile("([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _CODE: Final = re.compile(r"[\w.~-]{8,512}", re.ASCII)
 
 
@@ -125,10 +126,16 @@ class Values:
 
 
 def coloured(text: str) -> Markup:
-    """Return a command or JSON with its strings and options marked; names of members stay plain."""
+    """Return a command or JSON with its strings, options and keys marked; names of members stay plain."""
     return Markup().join(
-        _MARKED.format(found.lastgroup, found[0]) if found.lastgroup else found[0] for found in _PARTS.finditer(text)
+        _MARKED.format(found.lastgroup, _with_keys(found[0])) if found.lastgroup else found[0]
+        for found in _PARTS.finditer(text)
     )
+
+
+def _with_keys(text: str) -> Markup:
+    """Mark the keys in a text, which no line may break."""
+    return Markup().join(_MARKED.format("key", part) if _KEY.fullmatch(part) else part for part in _KEY.split(text))
 
 
 def code_of(request: Request) -> str:

@@ -266,6 +266,8 @@ def test_commands_of_the_overview_are_whole_and_work(reader: Reader, tmp_path: P
         page.set_viewport_size({"width": width, "height": 800})
         cut = page.evaluate("[...document.querySelectorAll('pre')].filter(e => e.scrollWidth > e.clientWidth).length")
         assert (cut, page.evaluate("document.documentElement.scrollWidth")) == (0, width)
+        rows = page.locator("pre .key").evaluate_all("keys => keys.map(key => key.getClientRects().length)")
+        assert rows == [1, 1], "no line breaks within a key"
     assert pasted(page, tmp_path) == [json.loads(page.locator("figure.answer code").inner_text())]
 
 
