@@ -54,7 +54,7 @@ def test_registration_verifies_and_returns_to_application(world: World, visitor:
 def test_registration_of_no_application_names_the_tenant(visitor: Visitor) -> None:
     page = visitor.open("/register")
     name = visitor.open("/login").heading.removeprefix("Sign in to ")
-    assert f"with {name}" in page.text
+    assert f"One account for everything at {name}." in page.text
     assert "to continue to" not in page.text
 
 
@@ -211,7 +211,7 @@ def test_tenants_form_is_enforced_at_its_fields(
     page = sign_up(new_visitor_at(world_with_form).open("/register"), **sent)
     assert f'id="{field}-problem"' in page.html
     assert page.form("Create account").fields["email"] == EMAIL
-    assert "Cleared for safety. Enter it again." in page.text, "the page does not repeat it"
+    assert "Enter your password again." in page.text, "the page does not repeat it"
     assert all_accounts(world_with_form) == []
 
 

@@ -110,7 +110,7 @@ class DevicePage(Page):
         common: dict[str, Any] = {"relying_party": "Acme TV", "account": "ada@example.com", "user_code": "WDJB-MJHT"}
         scopes = (Scope("openid"), Scope("profile"), Scope("offline_access"))
         known: dict[str, Any] = {
-            "device": "Chrome, Android",
+            "device": "Android TV",
             "place": "Berlin, Germany",
             "ip": "203.0.113.7",
             "scopes": scopes,
