@@ -146,7 +146,7 @@ _OF_PAGES: Final = {
     ("VerifyPage", "password"): "password required",
 }
 """The captions of samples whose names mean something else on other pages."""
-_TELLING: Final = (
+_DISTINCT: Final = (
     ("every", "providers", "app, set up", "set up", "several", "three", "all", "other ways", "passkey", "captcha"),
     ("wrong password", "wrong entry", "wrong", "refused", "misleading", "weak", "taken", "nothing entered"),
     ("locked for a while", "locked", "denied", "^expired", "^used", "reauthentication", "password required"),
@@ -187,13 +187,13 @@ def thumbnails(samples: Iterable[tuple[type[Page], str]]) -> list[Thumbnail]:
     order, steps = list(GROUPS), {name: number for number, name in enumerate(_JOURNEY)}
     found = [Thumbnail(_group_of(page), page.__name__, state) for page, state in samples]
     found.sort(key=lambda each: (order.index(each.group), steps.get(each.page, len(steps))))
-    return [each for _, states in groupby(found, lambda each: each.page) for each in _telling_first([*states])]
+    return [each for _, states in groupby(found, lambda each: each.page) for each in _distinct_first([*states])]
 
 
-def _telling_first(states: list[Thumbnail]) -> list[Thumbnail]:
+def _distinct_first(states: list[Thumbnail]) -> list[Thumbnail]:
     """Return the states of a page with those in front that look unlike its first, which people see without the others."""
     ahead = states[:1]
-    for kind in _TELLING:
+    for kind in _DISTINCT:
         patterns = (re.compile(rf"\b{words}\b", re.IGNORECASE) for words in kind)
         fitting = (each for said in patterns for each in states if each not in ahead and said.search(each.caption))
         ahead += [*islice(fitting, 1)]
