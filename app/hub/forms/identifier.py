@@ -56,33 +56,33 @@ def wrong_pair_text(identifiers: Collection[IdentifierKind]) -> Any:
 
 _EMAIL, _PHONE, _USERNAME = IdentifierKind.EMAIL, IdentifierKind.PHONE, IdentifierKind.USERNAME
 _TEXTS: Final = {
-    frozenset({_EMAIL}): (_l("Email"), _l("Enter your email."), _l("Wrong email or password. Try again.")),
+    frozenset({_EMAIL}): (_l("Email"), _l("Enter your email."), _l("Wrong email or password.")),
     frozenset({_PHONE}): (
         _l("Phone number"),
         _l("Enter your phone number."),
-        _l("Wrong phone number or password. Try again."),
+        _l("Wrong phone number or password."),
     ),
-    frozenset({_USERNAME}): (_l("Username"), _l("Enter your username."), _l("Wrong username or password. Try again.")),
+    frozenset({_USERNAME}): (_l("Username"), _l("Enter your username."), _l("Wrong username or password.")),
     frozenset({_EMAIL, _PHONE}): (
         _l("Email or phone number"),
         _l("Enter your email or phone number."),
-        _l("Wrong email or password. Try again."),
+        _l("Wrong email or password."),
     ),
     frozenset({_EMAIL, _USERNAME}): (
         _l("Email or username"),
         _l("Enter your email or username."),
-        _l("Wrong email or password. Try again."),
+        _l("Wrong email or password."),
     ),
     frozenset({_PHONE, _USERNAME}): (
         _l("Phone number or username"),
         _l("Enter your phone number or username."),
-        _l("Wrong phone number, username or password. Try again."),
+        _l("Wrong phone number, username or password."),
     ),
 }
 _TEXTS_OF_ALL: Final = (
     _l("Email, phone number or username"),
     _l("Enter your email, phone number or username."),
-    _l("Wrong email or password. Try again."),
+    _l("Wrong email or password."),
 )
 
 
