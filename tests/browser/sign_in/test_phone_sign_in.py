@@ -49,7 +49,6 @@ def test_link_can_be_copied_and_shared(world: World, served: str, opened: Opened
     page.add_init_script(SHARE)
     page.goto(f"{served}/sign-in/phone")
     link = page.locator(".key").text_content()
-    page.locator(".scan + .more summary").click()
     page.locator("[data-copies]").click()
     expect(page.locator("[data-copies]")).to_have_text("Copied")
     page.locator("[data-shares]").click()
@@ -60,7 +59,6 @@ def test_link_is_shared_only_where_the_system_can(world: World, served: str, ope
     page = opened(alone=True, viewport={"width": 390, "height": 800})
     page.add_init_script("delete Navigator.prototype.share")
     page.goto(f"{served}/sign-in/phone")
-    page.locator(".scan + .more summary").click()
     expect(page.locator("[data-copies]")).to_be_visible()
     expect(page.locator("[data-shares]")).to_be_hidden()
 
