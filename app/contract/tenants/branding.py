@@ -289,11 +289,11 @@ _AGREEING: Final = ("scene",)
 
 
 def _without(values: Mapping[str, Any], path: tuple[int | str, ...]) -> dict[str, Any]:
-    """Return the values without the one at a path, or the innermost one around it that has a name."""
+    """Return the values without the one at a path, or the innermost one around it that has a name, and without what is empty then."""
     name, rest = path[0], path[1:]
     inner = values.get(str(name))
-    if rest and isinstance(inner, Mapping) and rest[0] in inner:
-        return {**values, str(name): _without(inner, rest)}
+    if rest and isinstance(inner, Mapping) and rest[0] in inner and (left := _without(inner, rest)):
+        return {**values, str(name): left}
     left_out = {name, "picture"} if name == "scene" else {name}
     return {key: value for key, value in values.items() if key not in left_out}
 

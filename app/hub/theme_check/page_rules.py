@@ -61,7 +61,7 @@ class PagePart(NamedTuple):
     """A part that a page must keep."""
 
     kind: str
-    """form, field, link, error or heading."""
+    """form, field, link, error, problem (the error of a field) or heading."""
     words: str
     """How a problem names it."""
     is_hidden: bool
@@ -83,8 +83,9 @@ def _part(element: Element) -> PagePart | None:
         return _made(element, "field", _field_words(element))
     if tag == "a" and attributes.get("href"):
         return _made(element, "link", f"the link to {attributes['href']}")
-    if attributes.get("role") == "alert" or attributes.get("id", "").endswith("-problem"):
-        return _made(element, "error", f"the error “{element.text[:80]}”")
+    is_problem = attributes.get("id", "").endswith("-problem")
+    if is_problem or attributes.get("role") == "alert":
+        return _made(element, "problem" if is_problem else "error", f"the error “{element.text[:80]}”")
     return _made(element, "heading", "the heading") if tag == "h1" else None
 
 
@@ -125,10 +126,17 @@ def part_problems(ours: list[PagePart], themed: list[PagePart]) -> Iterator[str]
 
 
 def _out_of_order(ours: list[PagePart], themed: list[PagePart]) -> str:
-    """Return the first part of our content that a themed page has earlier than those before it; empty if there is none."""
-    found = iter(part.words for part in themed if part.place == "main")
-    wanted = [part.words for part in ours if part.place == "main"]
+    """Return the first part of our content that a themed page has earlier than those before it; empty if there is none.
+
+    The error of a field has no order: a field's template places it above or below the input.
+    """
+    found = iter(part.words for part in themed if _has_order(part))
+    wanted = [part.words for part in ours if _has_order(part)]
     return next((words for words in wanted if words not in found), "")
+
+
+def _has_order(part: PagePart) -> bool:
+    return part.place == "main" and part.kind != "problem"
 
 
 def left_out(ours: list[PagePart], themed: list[PagePart]) -> Iterator[str]:
