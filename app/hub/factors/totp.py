@@ -12,7 +12,7 @@ from app.hub.locale import lazy_gettext as _l
 class TotpForm(FactorCodeForm):
     """The code of the app."""
 
-    wrong = _l("Wrong code. Wait for a new one.")
+    wrong = _l("Wrong code. Try again.")
     wrong_errors = (errors.WrongTotpCode,)
 
 
@@ -24,7 +24,7 @@ PRESENTATION: Final = FactorPresentation(
     name=_l("Authenticator app"),
     enrolment_title=_l("Set up your authenticator app"),
     hint=_l("6-digit code from your app"),
-    icon="pin",
+    icon="clock",
     is_on_phone=True,
     form=TotpForm,
     scripts=("copy",),

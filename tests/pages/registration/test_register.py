@@ -54,7 +54,7 @@ def test_registration_verifies_and_returns_to_application(world: World, visitor:
 def test_registration_of_no_application_names_the_tenant(visitor: Visitor) -> None:
     page = visitor.open("/register")
     name = visitor.open("/login").heading.removeprefix("Sign in to ")
-    assert f"One account for everything at {name}." in page.text
+    assert f"One account for everything at {name}" in page.text
     assert "to continue to" not in page.text
 
 

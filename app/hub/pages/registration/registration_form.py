@@ -27,6 +27,7 @@ _CHECK: Final = _l("That doesn’t look right. Check it and try again.")
 _CHECK_ALL: Final = _l("Check the fields below and try again.")
 _NOT_HERE: Final = _l("This email can’t be used here. Use another one.")
 _ABOUT_NO_FIELD: Final[tuple[type[ApiError], ...]] = (errors.TooManyRequests, *PASSKEY_REFUSALS)
+ASKED_AGAIN: Final = _l("Enter your password again.")
 
 
 class RegisterForm(HubForm):
@@ -139,14 +140,14 @@ class RegisterForm(HubForm):
         return [shown_for(refusal, self.refusals) or ("", _CHECK_ALL)]
 
     def _ask_for_passwords_again(self) -> None:
-        """Mark each typed password, which the page that shows the form again does not repeat."""
+        """Add an error to each typed password, which the page that shows the form again does not repeat."""
         for field, f in self.rows:
             if _is_password(field) and f.data and not f.errors and not self.is_by_passkey:
                 self.ask_again(field.name)
 
     def ask_again(self, name: str) -> None:
-        """Mark a password that nothing was wrong with: the page asks for it again, and shows no error."""
-        self[name].flags.is_asked_again = True
+        """Add the error of a password that nothing was wrong with."""
+        self.add_error(name, ASKED_AGAIN)
 
     @property
     def email_typed(self) -> str:

@@ -47,11 +47,11 @@ class OrganizationDomainsPage(Page):
     """The result of the last change: a key of `_RESULTS`."""
 
     @property
-    def open_records(self) -> set[str]:
-        """The keys of the domains whose records are open: those with a problem that the record mends, and the newest to verify."""
+    def open_record(self) -> str:
+        """The key of the domain whose record is open: the one just added, else the most urgent one that waits for its record."""
         awaited = [domain for domain in self.domains if domain.is_awaited]
-        newest = next((domain.key for domain in awaited if domain.group), "")
-        return {newest, *(domain.key for domain in awaited if not domain.group)}
+        added = [domain for domain in awaited if domain.group] if self.result == "added" else []
+        return next((domain.key for domain in (*added, *awaited)), "")
 
     @property
     def notice(self) -> Notice | None:
