@@ -60,9 +60,7 @@ IN_THEMES = [
     (theme, pair)
     for theme in theme_samples.THEMES
     for pair in ("sign-in, wrong password", "sign-up, wrong fields", "second factor, wrong code")
-    if theme != "government" or pair.startswith("sign-in")
 ]
-"""Errors of `government` are large and bold, as those of public services are: where they are longest, they take a line more."""
 
 
 def places(page: Page, address: str) -> list[list[object]]:
