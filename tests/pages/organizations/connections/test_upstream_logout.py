@@ -9,8 +9,10 @@ import pytest
 from joserfc import jws, jwt
 from werkzeug.test import TestResponse
 
+from app.identity.authentication.sign_in.sessions import upstream_sessions
 from app.identity.authentication.sign_in.sessions.upstream_sessions import EVENT
 from app.kit import randomness
+from app.kit.limits.rate_limits import Rate
 from tests.support.fakes.identity_provider import CLIENT, key
 from tests.support.organizations.connected_organization import DOMAIN, ConnectedOrganization, NewConnected
 from tests.support.races import at_once
@@ -33,9 +35,12 @@ def logout_token(globex: ConnectedOrganization, number: int = 1, typ: str | None
     )
 
 
-def post(globex: ConnectedOrganization, token: str, path: str = "") -> TestResponse:
+def post(globex: ConnectedOrganization, token: str, path: str = "", network: str = "127.0.0.1") -> TestResponse:
     address = f"/{path or globex.path}/backchannel-logout"
-    return globex.tenant.wsgi.open(address, method="POST", data={"logout_token": token}, base_url=globex.visitor.home)
+    return globex.tenant.wsgi.open(
+        address, method="POST", data={"logout_token": token}, base_url=globex.visitor.home,
+        environ_overrides={"REMOTE_ADDR": network},
+    )  # fmt: skip
 
 
 def is_in(visitor: Visitor) -> bool:
@@ -125,3 +130,14 @@ def test_unknown_session_is_answered_as_a_known_one(signed_in: ConnectedOrganiza
     assert post(signed_in, logout_token(signed_in, sid="unknown", sub="unknown")).status_code == 200
     assert post(signed_in, logout_token(signed_in, sid=None, sub="unknown")).status_code == 200
     assert is_in(signed_in.visitor)
+
+
+def test_requests_of_others_do_not_stop_the_provider(
+    signed_in: ConnectedOrganization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everyone who signed in knows the address."""
+    monkeypatch.setattr(upstream_sessions, "_RATE", Rate(3, 60))
+    answers = [post(signed_in, "x", network="203.0.113.7") for _ in range(4)]
+    assert (answers[-1].status_code, "Retry-After" in answers[-1].headers) == (429, True)
+    assert post(signed_in, logout_token(signed_in)).status_code == 200
+    assert not is_in(signed_in.visitor)

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from app.contract.oauth.oauth_errors import InvalidRequest
+from app.contract.errors import TooManyRequests
+from app.contract.oauth.oauth_errors import InvalidRequest, SlowDown
 from app.identity.authentication.federation.providers import organization_openid
 from app.identity.authentication.sign_in.sessions import session_store, sessions
 from app.identity.credentials.tokens import tokens
@@ -26,7 +27,7 @@ EVENT: Final = "http://schemas.openid.net/event/backchannel-logout"
 _MAX_AGE: Final = timedelta(minutes=10)
 _MAX_TEXT_LENGTH: Final = 500
 _PROFILE: Final = JwtProfile(PUBLIC_KEY_ALGORITHMS, 20_000, types=(None, "jwt", "logout+jwt"))
-_RATE: Final = Rate(600, 60)  # per connection
+_RATE: Final = Rate(600, 60)  # per connection and network: others must not use up what the provider needs
 
 
 def end(context: Context, address_key: str, logout_token: str) -> None:
@@ -34,12 +35,15 @@ def end(context: Context, address_key: str, logout_token: str) -> None:
 
     Raises:
         InvalidRequest: there is no such connection, or the token is not one of its provider's, not new or used before (section 2.8).
-        TooManyRequests: 600 of the connection in a minute.
+        SlowDown: 600 of the connection and the caller's network in a minute.
     """
     record = sign_in_connections.by_address(context, address_key)
     if record is None:
         raise InvalidRequest("There is no such connection.")
-    context.count_against("upstream_logout", _RATE, record.connection_id)
+    try:
+        context.count_against("upstream_logout", _RATE, record.connection_id, context.network)
+    except TooManyRequests as refusal:
+        raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
     claims = _verified(context, record.connection_id, logout_token)
     name, session, subject = record.connection_id, claims.get("sid"), claims.get("sub")
     if isinstance(session, str):
