@@ -123,11 +123,7 @@ def finish(
     """
     token = _spend_state(context, state)
     name = str(token.facts["connection"])
-    try:
-        connection = offered_connections.find_any(context, name)
-    except (errors.UnknownConnection, errors.ConnectionNotConfigured):
-        removed = ProviderUnavailable("it was removed or turned off", check=ConnectionCheck.CONFIGURATION)
-        raise _broken(context, name, removed) from None
+    connection = _offered(context, name)
     requested_at = aware(token.created_at) if token.facts["again"] else None
     if connection.callback != callback:
         text = "the answer came to the address of another connection"
@@ -148,6 +144,7 @@ def finish(
         raise ConnectionRefused from None
     except ProviderUnavailable as problem:
         raise _broken(context, name, problem, secrets, org_id=connection.org_id) from None
+    connection = _offered(context, name)  # again, because the provider decides how long its answer takes
     if tokens is not None:
         identity = provider_tokens.store_pending(context, identity, tokens)
     trusts_email = connection.trusts_email and identity.gives_email
@@ -204,6 +201,15 @@ def _record_wrong_state(context: Context, token: ContinuationToken, received: st
         received, check=ConnectionCheck.STATE, expected="the state of this browser’s sign-in, within an hour"
     )
     connection_traces.record(context, str(token.facts["connection"]), refusal)
+
+
+def _offered(context: Context, name: str) -> OfferedConnection:
+    """Return the connection of a state token. Raises ConnectionBroken where it was removed or turned off since."""
+    try:
+        return offered_connections.find_any(context, name)
+    except (errors.UnknownConnection, errors.ConnectionNotConfigured):
+        removed = ProviderUnavailable("it was removed or turned off", check=ConnectionCheck.CONFIGURATION)
+        raise _broken(context, name, removed) from None
 
 
 def _broken(

@@ -57,14 +57,25 @@ def admit(context: Context, connection: OfferedConnection, identity: ProviderIde
     admission = ConnectionAdmission(connection, replace(identity, groups=None), identity.groups)
     refusal = _refusal(context, connection.org_id, admission.identity)
     holder = linked_identities.find_account(context, identity.provider, identity.subject) if refusal is None else None
-    if holder is not None and not upstream_roles.apply(
-        context, holder, connection.org_id, connection.name, admission.groups
+    if holder is not None and not (
+        _is_theirs(context, connection.org_id, holder)
+        and upstream_roles.apply(context, holder, connection.org_id, connection.name, admission.groups)
     ):
         refusal = LoginReason.NOT_MEMBER
     if refusal is not None:
         facts = {"org_id": connection.org_id, "connection_id": connection.name, "reason": refusal.value}
         context.audit.record("organization.connection_refused", **facts)
     return replace(admission, refusal=refusal, holder=holder)
+
+
+def _is_theirs(context: Context, org_id: str, holder: Account) -> bool:
+    """Return whether the account that has an identity is a member, or has an address of the organization's domains.
+
+    An account that left and took another address is no longer one that this provider may open, whatever address it asserts.
+    """
+    if upstream_roles.is_member(context, holder.uid, org_id):
+        return True
+    return any(sign_in_connections.owns_email(context, org_id, item.value) for item in holder.email_list.verified)
 
 
 def _refusal(context: Context, org_id: str, identity: ProviderIdentity) -> LoginReason | None:

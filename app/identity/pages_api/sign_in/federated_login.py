@@ -55,8 +55,11 @@ def begin(context: Context, req: connection_pages.ConnectionStart) -> StepRespon
     interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
     if isinstance(interaction, StepResponse):
         return interaction
-    if interaction is not None and interaction.state.linking_session_id is not None:
+    state, handoff = (interaction.state, interaction.state.handoff) if interaction is not None else (NEW, None)
+    if state.linking_session_id is not None:
         return next_step.START_AGAIN  # linking another provider begins again at its form
+    if connection.org_id and handoff is not None and handoff.links:
+        return next_step.START_AGAIN  # an organization's connection only signs in: nothing checks the address of a link
     return redirect_to_provider(context, connection, interaction, hint=req.login_hint)
 
 

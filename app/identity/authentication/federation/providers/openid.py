@@ -143,7 +143,7 @@ class OpenIdProvider:
     def identity_of(self, claims: Mapping[str, Any]) -> ProviderIdentity:
         """Return the identity that the provider claims. Raises ProviderUnavailable."""
         identity = identity_from_claims(self.name, self.settings.names, claims)
-        return replace(identity, gives_email=_owns_mailbox_domain(self.issuer, identity.email or "", claims))
+        return replace(identity, gives_email=owns_mailbox_domain(self.issuer, identity.email or "", claims))
 
     def renew_tokens(self, tokens: ProviderTokens, now: datetime) -> ProviderTokens:
         endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))
@@ -194,7 +194,7 @@ class OpenIdProvider:
         return {**userinfo, **claims}
 
 
-def _owns_mailbox_domain(issuer: str, email: str, claims: Mapping[str, Any]) -> bool:
+def owns_mailbox_domain(issuer: str, email: str, claims: Mapping[str, Any]) -> bool:
     """Return whether the provider operates the mailbox; Google verifies addresses of other domains only once.
 
     See developers.google.com/identity/sign-in/web/backend-auth.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings
 from app.contract.organizations.models import Attributes
 from app.contract.profile import FIELDS, Kind
-from app.identity.authentication.federation.providers.openid import OpenIdProvider
+from app.identity.authentication.federation.providers import id_tokens
+from app.identity.authentication.federation.providers.openid import OpenIdProvider, owns_mailbox_domain
 from app.identity.directory.identity_provider import (
     ProviderIdentity,
     find_claim,
@@ -18,6 +21,7 @@ from app.identity.directory.identity_provider import (
 )
 from app.identity.directory.organizations.connections import organization_connection_store, sign_in_connections
 from app.identity.platform.context import Context
+from app.identity.platform.outbound.openid_metadata import ProviderMetadata
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 _MAX_GROUPS: Final = 1_000
@@ -40,15 +44,20 @@ class OrganizationOpenIdProvider(OpenIdProvider):
         return {**super().optional_parameters(hint, language), "domain_hint": self.domain}
 
     def identity_of(self, claims: Mapping[str, Any]) -> ProviderIdentity:
-        """Return the identity with its groups. An address counts as verified unless the provider says that it is not."""
+        """Return the identity with its groups.
+
+        An address counts as verified unless the provider says that it is not, or is Google and does not have its domain: anyone
+        opens a private Google account with the address of a company.
+        """
         names = self.settings.names
         mapped = {**claims, **{names[key]: claims[standard] for key, standard in _STANDARD.items()
                                if standard in claims and find_claim(claims, names[key]) is None}}  # fmt: skip
         identity = identity_from_claims(self.name, names, mapped)
         is_verified = identity.email is not None and claims.get("email_verified") in (None, True, "true")
+        is_theirs = owns_mailbox_domain(self.issuer, identity.email or "", claims)
         return replace(
             identity,
-            email_verified=is_verified,
+            email_verified=is_verified and is_theirs,
             profile={**identity.profile, **self._custom_profile(claims)},
             groups=self._groups(claims),
             upstream_session=text_of(claims.get("sid"))[:_MAX_LENGTH],
@@ -58,6 +67,17 @@ class OrganizationOpenIdProvider(OpenIdProvider):
         """Return whether claims of the mapping are missing that userinfo may have."""
         expected = (self.settings.names["email"], self.attributes.groups)
         return any(find_claim(claims, name) is None for name in expected)
+
+    def _claims(
+        self, token: Mapping[str, Any], metadata: ProviderMetadata, nonce: str | None, now: datetime
+    ) -> dict[str, Any]:
+        """Return the claims as the base class does. Refuses an issuer of many directories, each of which names any address."""
+        if id_tokens.DIRECTORY in metadata.issuer:
+            text = "its issuer stands for every directory"
+            raise ProviderUnavailable(
+                text, check=ConnectionCheck.ISS, expected="the issuer of one directory", received=self.issuer
+            )
+        return super()._claims(token, metadata, nonce, now)
 
     def _custom_profile(self, claims: Mapping[str, Any]) -> dict[str, str]:
         """Return the text fields of the profile that the connection's `CustomMapping` fills."""

@@ -286,6 +286,8 @@ def _complete_oidc(context: Context, content: dict[str, Any]) -> dict[str, Any]:
             metadata = context.services.provider_metadata.metadata(content["issuer"])
         except ProviderUnavailable as problem:
             raise _wrong("issuer", f"its configuration cannot be read: {problem}") from None
+        if metadata.issuer != content["issuer"]:
+            raise _wrong("issuer", "it stands for every directory, and that of one is expected")
         discovered = {
             "authorization_url": metadata.endpoints.authorization,
             "token_url": metadata.endpoints.token,

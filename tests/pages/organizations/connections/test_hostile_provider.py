@@ -1,0 +1,119 @@
+"""What the identity provider of a customer, which the customer's administrators control, cannot do, and what others cannot do by it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from app.contract.federation.connections import ConnectionSettings
+from app.contract.organizations.models import Attributes
+from app.identity.authentication.federation.providers.organization_openid import OrganizationOpenIdProvider
+from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
+from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider
+from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
+from tests.support.organizations.management import PATH
+from tests.support.tenants.tenant_server import answered, refused
+
+DIRECTORY = "11111111-2222-3333-4444-555555555555"
+ACCOUNTS = "/v2/manage/account"
+BACK = "https://shop.example/back"
+ELSEWHERE = "mina@initech.example"
+
+
+def issuer_of_every_directory(provider: FakeProvider) -> str:
+    """Let the provider be one as Entra ID's `common`, at which a stranger's directory asserts an address; return the issuer."""
+    issuer = f"{provider.url}/common/v2.0"
+    document = {**provider.configuration(), "issuer": f"{provider.url}/{{tenantid}}/v2.0"}
+    provider.answers["/common/v2.0/.well-known/openid-configuration"] = (200, {}, json.dumps(document).encode())
+    provider.claims = {"tid": DIRECTORY, "iss": f"{provider.url}/{DIRECTORY}/v2.0"}
+    provider.back = {"iss": issuer}
+    return issuer
+
+
+def test_foreign_directory_signs_nobody_in(new_connected: NewConnected, fake_provider: FakeProvider) -> None:
+    url = fake_provider.url
+    addresses = {"AuthorizationUrl": f"{url}/authorize", "TokenUrl": f"{url}/token"}
+    globex = new_connected(Issuer=issuer_of_every_directory(fake_provider), **addresses)
+    assert "This provider isn’t responding" in globex.sign_in().text
+    assert globex.account() is None
+
+
+def test_issuer_of_every_directory_is_not_stored(globex: ConnectedOrganization, fake_provider: FakeProvider) -> None:
+    body = {
+        "Name": "common", "ConnectionType": "oidc_custom", "Issuer": issuer_of_every_directory(fake_provider),
+        "ClientId": CLIENT, "ClientSecret": SECRET,
+    }  # fmt: skip
+    assert refused(globex.business.send("POST", f"{PATH}/{globex.org}/connections", body))[0] == 400
+
+
+@pytest.mark.parametrize(
+    ("claims", "is_verified"),
+    [({}, False), ({"hd": "evil.example"}, False), ({"hd": DOMAIN}, True)],
+    ids=["private", "foreign", "own"],
+)
+def test_google_account_needs_the_domain(
+    fake_provider: FakeProvider, claims: Mapping[str, Any], is_verified: bool
+) -> None:
+    """Anyone who once received a mail of the company has a private Google account with that address, for good."""
+    metadata: ProviderMetadataCache = fake_provider.services.provider_metadata
+    settings = ConnectionSettings(key=CLIENT, issuer="https://accounts.google.com")
+    provider = OrganizationOpenIdProvider("conn", settings, SECRET, metadata, Attributes(), DOMAIN)
+    identity = provider.identity_of({"sub": "1", "email": MINA["email"], "email_verified": True, **claims})
+    assert identity.email_verified is is_verified
+
+
+def leave_for_another(globex: ConnectedOrganization) -> None:
+    """Let Mina, who signed in by the connection, leave the organization and take an address of another company."""
+    account = globex.account()
+    assert account is not None
+    body = {"Email": [{"Type": "Primary", "Value": ELSEWHERE}]}
+    answered(globex.business.tenant.send("PUT", f"/identity{ACCOUNTS}/{account.uid}/email", body))
+    answered(globex.business.send("DELETE", f"{ACCOUNTS}/{account.uid}/orgcontext/{globex.org}"))
+
+
+def test_account_that_left_is_not_opened(globex: ConnectedOrganization) -> None:
+    globex.sign_in()
+    leave_for_another(globex)
+    browser = globex.new_visitor_at(globex.tenant)
+    page = globex.sign_in(browser, email=f"anything@{DOMAIN}")
+    assert "You’re not a member yet" in page.text
+    assert browser.open("/profile").is_sign_in
+    assert globex.roles(ELSEWHERE) == set()
+
+
+def test_member_with_another_address_still_signs_in(globex: ConnectedOrganization) -> None:
+    globex.sign_in()
+    leave_for_another(globex)
+    account = globex.account(ELSEWHERE)
+    assert account is not None
+    answered(globex.business.assign(account.uid, globex.org, globex.member_role))
+    assert globex.sign_in_anew().heading == "Profile"
+
+
+def test_program_links_no_identity_of_a_connection(new_connected: NewConnected, fake_provider: FakeProvider) -> None:
+    """Nothing checks the address of an identity that a program links."""
+    globex = new_connected(settings={"url_whitelist": [BACK]})
+    fake_provider.known_to(globex.business.tenant, "tenants")
+    query = urlencode({"provider": "tenants", "ac_linking": "true", "callback": BACK, "callbacktype": "querystring"})
+    state = parse_qs(urlsplit(globex.visitor.open(f"/requesthandler.aspx?{query}").address).query)["state"][0]
+    page = globex.visitor.open(f"/sign-in/with?provider={globex.id}&attempt={state.partition('.')[0]}")
+    assert not page.address.startswith((globex.provider.url, BACK))
+
+
+def test_connection_turned_off_meanwhile_signs_nobody_in(
+    globex: ConnectedOrganization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The provider decides how long its answer takes."""
+    token = globex.provider.token
+
+    def answer_late(form: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
+        globex.set_active(False)
+        return token(form)
+
+    monkeypatch.setattr(globex.provider, "token", answer_late)
+    assert "This provider isn’t responding" in globex.sign_in().text
+    assert globex.account() is None
