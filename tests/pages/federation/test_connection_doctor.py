@@ -103,3 +103,16 @@ def test_address_adds_no_text_as_a_reference(user: FederatedPageUser, text: str)
 def test_reference_of_a_proxy_is_shown(user: FederatedPageUser) -> None:
     reference = "0b7bd7a4-3ad6-4dd4-9f0a-5f2f5f0d9c3a"
     assert reference in user.visitor.open(f"/login?needs=broken&reference={reference}").text
+
+
+def test_states_of_other_sign_ins_are_limited(user: FederatedPageUser, new_visitor_at: NewVisitorAt) -> None:
+    """One open state, sent again and again, displaces no trace of the connection without a limit."""
+    user.tenant.change_settings(limits={"federation_starts_per_minute_per_address": 5})
+    first, second = (user.fake_provider.signs_in(user.visitor.open(START_URL).address, **ADA) for _ in range(2))
+    mixed = f"{first['state'].rpartition('.')[0]}.{second['state'].rpartition('.')[2]}"
+    other = new_visitor_at(user.tenant)
+    other.open("/login")
+    for browser, state in ((user.visitor, mixed), (other, first["state"])):
+        for _ in range(6):
+            browser.open(f"/socialauth/validate.sauth?code=1&state={state}")
+    assert len(failures(user)) <= 5

@@ -196,7 +196,14 @@ def record_other_browser(context: Context, state: str) -> None:
 
 
 def _record_wrong_state(context: Context, token: ContinuationToken, received: str) -> None:
-    """Record that a state of a connection is refused."""
+    """Record that a state of a connection is refused, unless the caller's network began too many sign-ins.
+
+    The state stays open, so that sending it again and again would displace the connection's other traces.
+    """
+    try:
+        context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    except errors.TooManyRequests:
+        return
     refusal = ProviderDenied(
         received, check=ConnectionCheck.STATE, expected="the state of this browser’s sign-in, within an hour"
     )

@@ -170,7 +170,6 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
 
 @connection_pages.report_state.implements
 def report_state(context: Context, req: connection_pages.ForeignState) -> connection_pages.StateReported:
-    context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     federated_sign_in.record_other_browser(context, req.state)
     return connection_pages.StateReported()
 
