@@ -153,15 +153,15 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
         return _return_with_reason(context, interaction.state, LoginReason.DENIED, interaction.interaction_id)
     except federated_sign_in.ConnectionBroken:
         return _return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
-    if interaction.state.linking_session_id is not None:
-        return _link(context, interaction, identity)
     if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
         return _refuse(context, interaction, identity, LoginReason.NOT_REAUTHENTICATED)
+    if connection.org_id:  # links no identity to another account, whatever began the interaction
+        return _sign_in_for_organization(context, pending_identities.clear(context, interaction), connection, identity)
+    if interaction.state.linking_session_id is not None:
+        return _link(context, interaction, identity)
     handoff = interaction.state.handoff
     if handoff is not None and handoff.links:
         return interaction_handoff.with_candidate(context, interaction, handoff, identity)
-    if connection.org_id:
-        return _sign_in_for_organization(context, pending_identities.clear(context, interaction), connection, identity)
     registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
     return sign_in_or_register(
         context, pending_identities.clear(context, interaction), connection, identity, registers=registers
