@@ -71,6 +71,12 @@ def active_for(context: Context, interaction: Interaction | None) -> PendingIden
     return pending if is_active else None
 
 
+def registering_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
+    """Return the active pending identity with which the person may register; an organization's waits for the account of its address."""
+    pending = active_for(context, interaction)
+    return pending if pending and not offered_connections.is_of_organization(pending.claimed.provider) else None
+
+
 def mark_upstream(
     context: Context, interaction: Interaction | None, authentication: Authentication, session: BrowserSession
 ) -> None:

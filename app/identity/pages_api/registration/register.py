@@ -106,7 +106,7 @@ def register(context: Context, req: registration_pages.RegisterRequest) -> StepR
         raise errors.RegistrationOff
     ids = interactions.new_ids()  # without an interaction, the mail must name this browser too
     new_passkey = _new_passkey(context, req)
-    pending_identity = pending_identities.active_for(context, interaction) if req.is_connected else None
+    pending_identity = pending_identities.registering_for(context, interaction) if req.is_connected else None
     if req.is_connected and pending_identity is None:
         return next_step.START_AGAIN
     has_password = new_passkey is None and pending_identity is None

@@ -176,7 +176,7 @@ def report_state(context: Context, req: connection_pages.ForeignState) -> connec
 
 @connection_pages.read_profile.implements
 def read_profile(context: Context, req: connection_pages.ConnectedProfileRequest) -> connection_pages.ConnectedProfile:
-    pending = pending_identities.active_for(context, interactions.find(context, req.interaction_id))
+    pending = pending_identities.registering_for(context, interactions.find(context, req.interaction_id))
     if pending is None:
         raise errors.UnknownAccount
     claims = {**pending.claimed.profile, "Email": pending.claimed.email}

@@ -7,6 +7,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from tests.support.accounts.mailbox import link_in, mails_to
 from tests.support.organizations.connected_organization import MINA, ConnectedOrganization, NewConnected
 from tests.support.organizations.management import PATH
 from tests.support.races import at_once
@@ -125,3 +126,16 @@ def test_programs_link_to_another_provider_links_none(new_connected: NewConnecte
     with_connection = urlencode({"provider": globex.id, "attempt": interaction_id})
     page = globex.visitor.open(globex.callback(globex.visitor.open(f"/sign-in/with?{with_connection}")))
     assert "token=" not in page.address
+
+
+def test_identity_registers_no_private_account(new_connected: NewConnected) -> None:
+    """It waits for the account with its address; another address has other ways to sign in, which the organization does not end."""
+    globex = new_connected(settings={"account_linking": False})
+    globex.tenant.person(MINA["email"])
+    refused_page = globex.sign_in()
+    form = globex.visitor.open(f"{refused_page.address.replace('/login', '/register')}&with={globex.id}")
+    pending = form.press("Create account", email="private@example.test")
+    mails = mails_to(globex.tenant.services, globex.tenant.tenant_id, "private@example.test")
+    if mails:
+        pending.visitor.open(link_in(mails[0])).press("Verify")
+    assert globex.linked("private@example.test") == []
