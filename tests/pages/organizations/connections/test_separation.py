@@ -115,19 +115,6 @@ def test_first_sign_ins_of_one_person_make_one_account(globex: ConnectedOrganiza
     assert globex.roles() == {globex.member_role}
 
 
-def test_programs_link_to_another_provider_links_none(new_connected: NewConnected) -> None:
-    """The connection takes the place of the provider that a program's link began with; a private account would join."""
-    callback = "https://shop.example/back"
-    globex = new_connected(settings={"url_whitelist": [callback]})
-    globex.tenant.change_settings(connections={"elsewhere": globex.provider.openid(title="Elsewhere")})
-    query = {"provider": "elsewhere", "ac_linking": "true", "apikey": globex.tenant.api_key, "callback": callback}
-    redirected = globex.visitor.open(f"/requesthandler.aspx?{urlencode({**query, 'callbacktype': 'querystring'})}")
-    interaction_id = globex.provider.signs_in(redirected.address)["state"].rpartition(".")[0]
-    with_connection = urlencode({"provider": globex.id, "attempt": interaction_id})
-    page = globex.visitor.open(globex.callback(globex.visitor.open(f"/sign-in/with?{with_connection}")))
-    assert "token=" not in page.address
-
-
 def test_identity_registers_no_private_account(new_connected: NewConnected) -> None:
     """It waits for the account with its address; another address has other ways to sign in, which the organization does not end."""
     globex = new_connected(settings={"account_linking": False})
