@@ -8,6 +8,7 @@ from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
+from app.identity.directory.organizations import sign_in_methods
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -35,8 +36,17 @@ def take_away(context: Context, fresh: Account, item: Identity) -> Account:
 
 
 def is_last_sign_in_method(context: Context, account: Account, item: Identity) -> bool:
-    """Return whether the account has no other sign-in method under the tenant's current settings."""
-    settings = context.tenant.settings
+    """Return whether the account has no other sign-in method under the tenant's current settings, and its organizations' policies.
+
+    A member cannot leave the connection that an organization requires by disconnecting it and taking another address.
+    """
+    settings, allowed = context.tenant.settings, sign_in_methods.of_account(context, account)
+    if allowed is not None and allowed.methods == (sign_in_methods.CONNECTION,):
+        accepted = [
+            other for other in linked_identities.of(account) if allowed.accepts(*allowed.methods, other.provider)
+        ]
+        if [other.key for other in accepted] == [item.key]:
+            return True
     has_passkey = settings.passkeys and any(
         passkey_store.signs_in_alone(passkey) for passkey in passkey_store.by_account(context, account.uid)
     )

@@ -12,7 +12,7 @@ from app.identity.directory.accounts import account_store, accounts, linked_iden
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
-from app.identity.directory.organizations import organization_store
+from app.identity.directory.organizations import organization_store, sign_in_methods
 from app.identity.directory.organizations.connections import sign_in_connections
 from app.identity.directory.organizations.membership_changes import upstream_roles
 from app.identity.platform.context import Context
@@ -44,8 +44,18 @@ class ConnectionAdmission:
             account = redemption.register(
                 context, email=email, identity=identity, links_identity=True, needs_registration=False
             )
-        is_admitted = upstream_roles.apply(context, account, self.connection.org_id, self.connection.name, self.groups)
-        return account_store.by_uid(context, account.uid) if is_admitted else None
+        return account_store.by_uid(context, account.uid) if self.join(context, account) else None
+
+    def join(self, context: Context, account: Account) -> bool:
+        """Bring membership and roles of an account up to date, and return whether it may sign in by the connection.
+
+        One whose organizations do not accept the connection stays as it is, because the end of the sign-in refuses it: this
+        organization could otherwise make it a member first, and accept its own connection then.
+        """
+        allowed, org_id = sign_in_methods.of_account(context, account), self.connection.org_id
+        if allowed is not None and not allowed.accepts(sign_in_methods.CONNECTION, self.connection.name):
+            return True
+        return upstream_roles.apply(context, account, org_id, self.connection.name, self.groups)
 
 
 def admit(context: Context, connection: OfferedConnection, identity: ProviderIdentity) -> ConnectionAdmission:
@@ -57,10 +67,7 @@ def admit(context: Context, connection: OfferedConnection, identity: ProviderIde
     admission = ConnectionAdmission(connection, replace(identity, groups=None), identity.groups)
     refusal = _refusal(context, connection.org_id, admission.identity)
     holder = linked_identities.find_account(context, identity.provider, identity.subject) if refusal is None else None
-    if holder is not None and not (
-        _is_theirs(context, connection.org_id, holder)
-        and upstream_roles.apply(context, holder, connection.org_id, connection.name, admission.groups)
-    ):
+    if holder is not None and not (_is_theirs(context, connection.org_id, holder) and admission.join(context, holder)):
         refusal = LoginReason.NOT_MEMBER
     if refusal is not None:
         facts = {"org_id": connection.org_id, "connection_id": connection.name, "reason": refusal.value}

@@ -117,3 +117,35 @@ def test_connection_turned_off_meanwhile_signs_nobody_in(
     monkeypatch.setattr(globex.provider, "token", answer_late)
     assert "This provider isn’t responding" in globex.sign_in().text
     assert globex.account() is None
+
+
+def test_foreign_connection_opens_no_member_of_a_strict_one(
+    globex: ConnectedOrganization, new_connected: NewConnected
+) -> None:
+    """It could make the person its own member first, and then require its own connection, which both accept."""
+    initech = new_connected(globex.tenant, name="Initech", domain="initech.example")
+    only = {"MethodPolicy": {"AllowedMethods": ["connection"]}}
+    globex.sign_in()
+    globex.set_policies(**only)
+    initech.set_policies(**only)
+    account = globex.account()
+    assert account is not None
+    emails = [{"Type": "Primary", "Value": MINA["email"]}, {"Type": "Work", "Value": ELSEWHERE}]
+    answered(globex.business.tenant.send("PUT", f"/identity{ACCOUNTS}/{account.uid}/email", {"Email": emails}))
+    page = initech.sign_in_anew(sub="forged", email=ELSEWHERE)
+    assert "Globex Gardens requires a connected account" in page.text
+    assert globex.roles(org=initech.org) == set()
+    assert globex.linked() == [(globex.id, "mina-1")]
+
+
+def test_required_connection_cannot_be_disconnected(globex: ConnectedOrganization) -> None:
+    """Else a member with a password leaves it by disconnecting it and taking a private address."""
+    globex.tenant.person(MINA["email"])
+    globex.sign_in()
+    page = globex.visitor.open("/identities").follow("Disconnect")
+    globex.set_policies(MethodPolicy={"AllowedMethods": ["connection"]})
+    page.press("Disconnect")
+    assert globex.linked() == [(globex.id, "mina-1")]
+    globex.set_policies(MethodPolicy={"AllowedMethods": ["connection", "password"]})
+    page.press("Disconnect")
+    assert globex.linked() == []
