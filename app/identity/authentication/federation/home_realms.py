@@ -20,6 +20,16 @@ def are_any(context: Context) -> bool:
     return bool(_login_urls(context)) or sign_in_connections.are_any_with_domain(context)
 
 
+def look_up(context: Context, identifier: str) -> LoginStep | RedirectStep | None:
+    """Return the step of an address that a form sent. The look-ups of a network are limited as its authorization requests are,
+    because each answer says whether a domain is that of a customer.
+
+    Raises TooManyRequests.
+    """
+    context.count_request("home_realm", context.tenant.settings.limits.authorize_per_minute_per_address)
+    return of_identifier(context, identifier)
+
+
 def of_identifier(context: Context, identifier: str) -> LoginStep | RedirectStep | None:
     """Return the step that leads to the provider of an address; None for every other text."""
     return of_domain(context, sign_in_connections.domain_of_email(identifier))

@@ -67,7 +67,7 @@ def begin(context: Context, req: connection_pages.ConnectionStart) -> StepRespon
 def find(context: Context, req: connection_pages.DomainLookUp) -> StepResponse:
     from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
 
-    found = home_realms.of_identifier(context, req.identifier)
+    found = home_realms.look_up(context, req.identifier)
     return StepResponse(step=found or LoginStep(), interaction_id=req.interaction_id)
 
 

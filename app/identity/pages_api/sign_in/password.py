@@ -61,5 +61,5 @@ def _step_elsewhere(context: Context, req: sign_in_pages.SignInRequest) -> StepR
     """Return the step that leads to the provider of the address; the password is not verified then."""
     from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
 
-    found = home_realms.of_identifier(context, req.identifier)
+    found = home_realms.look_up(context, req.identifier)
     return StepResponse(step=found, interaction_id=req.interaction_id) if found is not None else None

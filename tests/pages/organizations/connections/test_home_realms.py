@@ -147,3 +147,16 @@ def test_appinfo_shows_whether_domains_are_looked_up(new_connected: NewConnected
     for domain, expected in (("", False), (DOMAIN, True)):
         globex = new_connected(Domain=domain)
         assert answered(globex.business.send("GET", APPINFO))["IsAutoLookUpEnabled"] is expected
+
+
+@pytest.mark.parametrize("is_identifier_first", [True, False])
+def test_look_ups_are_limited(new_connected: NewConnected, is_identifier_first: bool) -> None:
+    """Each answer says whether a domain is a customer's."""
+    globex = new_connected(
+        settings={"identifier_first": is_identifier_first, "limits": {"authorize_per_minute_per_address": 2}}
+    )
+    values = {"identifier": "eve@initech.example"} | ({} if is_identifier_first else {"password": "wrong"})
+    button = "Continue" if is_identifier_first else "Sign in"
+    statuses = [globex.visitor.open("/login").press(button, **values).status for _ in range(3)]
+    assert statuses[-1] == 429
+    assert 429 not in statuses[:2]
