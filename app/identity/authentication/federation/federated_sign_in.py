@@ -31,6 +31,7 @@ from app.identity.messaging.message import MessageFacts
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
+from app.identity.platform.outbound.findings import error_name
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit import randomness
 from app.kit.clock import aware
@@ -229,4 +230,6 @@ def _broken(
 
 def provider_response(problem: ProviderUnavailable) -> str | None:
     """Return a summary of the provider's response; None if it did not answer. Its text may contain secrets."""
-    return problem.error or (f"HTTP {problem.status}" if problem.status is not None else None)
+    if problem.error:
+        return error_name(problem.error)
+    return f"HTTP {problem.status}" if problem.status is not None else None

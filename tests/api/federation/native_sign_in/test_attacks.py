@@ -323,3 +323,13 @@ def test_answer_of_provider_is_bounded_and_summarized(
     assert (body["IsProviderError"], body["ProviderErrorResponse"]) == (True, response)
     assert token not in caplog.text
     assert SECRET not in caplog.text
+
+
+@on_one_database
+def test_error_of_the_provider_repeats_no_secret(app: AppServer) -> None:
+    secret = "GOCSPX-4uHgMPm-1o7Sk"
+    error = json.dumps({"error": f"wrong {secret}"}).encode()
+    app.upstream.provider.answers["/token"] = (400, {"Content-Type": "application/json"}, error)
+    refusal = app.ask("google", google_authcode=app.upstream.code())
+    assert refused(refusal) == (403, 1000)
+    assert secret not in refusal.text
