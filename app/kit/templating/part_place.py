@@ -46,8 +46,8 @@ def _problems_of_elements(part: str, around: Sequence[OpenElement], dialect: Dia
 def _problems_of_classes(part: str, classes: frozenset[str], dialect: Dialect, effects: ClassEffects) -> Iterator[str]:
     if apart := classes & dialect.apart:
         yield f"{part}() outside of .{min(apart)}, which may hide it or cut it off: end the element before {part}()"
-    for kept_out in (dialect.unprinted.get("", frozenset()), dialect.unprinted.get(part, frozenset())):
-        if unprinted := classes & kept_out:
+    for unprinted_classes in (dialect.unprinted.get("", frozenset()), dialect.unprinted.get(part, frozenset())):
+        if unprinted := classes & unprinted_classes:
             yield f"{part}() outside of .{min(unprinted)}, which isn’t printed: end the element before {part}()"
     if other := sorted(name for name in classes if dialect.parts_of.get(name, part) != part):
         yield f"{dialect.parts_of[other[0]]}() alone within .{other[0]}: end the element before {part}()"

@@ -62,7 +62,7 @@ def find(work: UnitOfWork, theme_id: str, version: int) -> StoredThemeVersion | 
 
 
 def replacement(work: UnitOfWork, theme_id: str, version: int) -> StoredThemeVersion | None:
-    """Return what stands in the place of a draft that the same author's next drafts replaced; None for a version that is not kept.
+    """Return the draft by which the same author replaced this one; None for a version that is not kept.
 
     Numbers have no other gaps among the newest `KEPT_VERSIONS`.
     """

@@ -55,8 +55,10 @@ class ConnectionTrace:
     @property
     def diagnosis(self) -> Diagnosis:
         """What failed and what to change; a check of a newer release has the general text."""
-        is_known = self.failed_check in ConnectionCheck._value2member_map_
-        return DIAGNOSES[ConnectionCheck(self.failed_check) if is_known else ConnectionCheck.ANSWER]
+        try:
+            return DIAGNOSES[ConnectionCheck(self.failed_check)]
+        except ValueError:
+            return DIAGNOSES[ConnectionCheck.ANSWER]
 
 
 def record(

@@ -25,8 +25,8 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
     if req.interaction_id and interaction is None:
         return next_step.START_AGAIN
     unfinished = interaction if interaction is not None and not interaction.is_done else None
-    if req.finds_connection and (elsewhere := _step_elsewhere(context, req)) is not None:
-        return elsewhere
+    if req.finds_connection and (step := _step_to_provider(context, req)) is not None:
+        return step
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
     solution = LockSolution(req.security_answer, answers.from_form(req.captcha))
     remember = page_sign_in.can_remember(context, req.remember)
@@ -57,7 +57,7 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
     return page_sign_in.present(context, interaction, outcome)
 
 
-def _step_elsewhere(context: Context, req: sign_in_pages.SignInRequest) -> StepResponse | None:
+def _step_to_provider(context: Context, req: sign_in_pages.SignInRequest) -> StepResponse | None:
     """Return the step that leads to the provider of the address; the password is not verified then."""
     from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
 

@@ -181,7 +181,7 @@ TOKEN_TABLE: Final[Mapping[str, tuple[str, Bound]]] = {
     "--button-radius": ("The corners of buttons, if others than of fields.", ROUND),
     "--control": ("The height of fields and buttons.", _length(40, 72)),
     "--code-place": (
-        "Where the digits of a code stand in their field: from 0, where lines begin, to 1; without it 0.5.",
+        "The place of a code’s digits in their field: 0 is the start of the line, 1 its end; without it 0.5.",
         Bound("a number of 0 to 1", {"": (0, 1)}, frozenset(), functions=frozenset(), tokens=frozenset()),
     ),
     "--column": ("The width of a page for signing in.", _length(280, 640)),

@@ -143,8 +143,8 @@ def submit_login() -> Response:
     except ApiError as refusal:
         return _refused(form, refusal)
     followed = journey.follow(response)
-    is_elsewhere = isinstance(response.step, RedirectStep) and form.finds_connection
-    if is_elsewhere or (
+    leads_to_provider = isinstance(response.step, RedirectStep) and form.finds_connection
+    if leads_to_provider or (
         isinstance(response.step, LoginStep) and (response.step.method_limit or response.step.connection)
     ):
         return carry_identifier(followed, form.to_request().identifier)

@@ -101,7 +101,7 @@ class OpenIdProvider:
         )
         quirks = quirks_of(self.settings)
         with checking(ConnectionCheck.USERINFO, *tokens_in(token)):
-            claims = self._claims(token, metadata, request.nonce if quirks.returns_nonce else None, now)
+            claims = self.verified_claims(token, metadata, request.nonce if quirks.returns_nonce else None, now)
             identity = self.identity_of(claims)
         if quirks.posts_user:
             from app.identity.authentication.federation.providers.posted_user import with_posted_name  # noqa: PLC0415 - for Apple only
@@ -117,7 +117,7 @@ class OpenIdProvider:
         resolver, endpoints = self.metadata_cache.resolver, self._endpoints(metadata)
         token = redeem_native_code(resolver, self.settings, self.secret, endpoints, code, redirect_uri)
         with checking(ConnectionCheck.USERINFO, *tokens_in(token)):
-            return self.identity_of(self._claims(token, metadata, None, now)), read_tokens(token, now)
+            return self.identity_of(self.verified_claims(token, metadata, None, now)), read_tokens(token, now)
 
     def redeem_refresh_token(self, refresh_token: str, now: datetime) -> ProviderIdentity:
         """Return the identity of a refresh token, if the provider answers with an id_token. Raises ProviderUnavailable."""
@@ -125,7 +125,7 @@ class OpenIdProvider:
         resolver, endpoints = self.metadata_cache.resolver, self._endpoints(metadata)
         token = fetch_by_refresh_token(resolver, self.settings, self.secret, endpoints, refresh_token)
         with checking(ConnectionCheck.USERINFO, *tokens_in(token)):
-            return self.identity_of(self._claims(token, metadata, None, now))
+            return self.identity_of(self.verified_claims(token, metadata, None, now))
 
     def id_token_keys(self) -> tuple[str, Keys]:
         """Return the `iss` of the provider's ID tokens and the look-up of its keys. Raises ProviderUnavailable."""
@@ -170,10 +170,10 @@ class OpenIdProvider:
                 received=parameters["iss"],
             )
         if metadata.sends_issuer and parameters.keys().isdisjoint({"iss", "error"}):
-            text = "the answer does not say whose it is"
+            text = "the answer does not name its issuer"
             raise ProviderUnavailable(text, check=_ISSUER, expected=f"iss: {self.issuer}", received="no iss")
 
-    def _claims(
+    def verified_claims(
         self, token: Mapping[str, Any], metadata: ProviderMetadata, nonce: str | None, now: datetime
     ) -> dict[str, Any]:
         """Verify the id_token of a token response and return its claims, with those of userinfo if they lack an address."""

@@ -27,9 +27,9 @@ from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 _MAX_GROUPS: Final = 1_000
 _MAX_LENGTH: Final = 500
 _STANDARD: Final[Mapping[str, str]] = {"first_name": "given_name", "last_name": "family_name"}
-"""Claims of OpenID Connect Core section 5.1 that stand in for those of the interface's default mapping."""
-_ELSEWHERE: Final = "_claim_names"
-"""Claims that the provider has at another address (Core section 5.6.2), such as the groups of people with too many of them."""
+"""Claims of OpenID Connect Core section 5.1, used where those of the interface's default mapping are missing."""
+_DISTRIBUTED: Final = "_claim_names"
+"""The names of distributed claims (Core section 5.6.2), which the provider has at another address, such as the groups of people with too many of them."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class OrganizationOpenIdProvider(OpenIdProvider):
         expected = (self.settings.names["email"], self.attributes.groups)
         return any(find_claim(claims, name) is None for name in expected)
 
-    def _claims(
+    def verified_claims(
         self, token: Mapping[str, Any], metadata: ProviderMetadata, nonce: str | None, now: datetime
     ) -> dict[str, Any]:
         """Return the claims as the base class does. Refuses an issuer of many directories, each of which names any address."""
@@ -77,7 +77,7 @@ class OrganizationOpenIdProvider(OpenIdProvider):
             raise ProviderUnavailable(
                 text, check=ConnectionCheck.ISS, expected="the issuer of one directory", received=self.issuer
             )
-        return super()._claims(token, metadata, nonce, now)
+        return super().verified_claims(token, metadata, nonce, now)
 
     def _custom_profile(self, claims: Mapping[str, Any]) -> dict[str, str]:
         """Return the text fields of the profile that the connection's `CustomMapping` fills."""
@@ -88,8 +88,8 @@ class OrganizationOpenIdProvider(OpenIdProvider):
     def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Return the groups, of one text or a list of them; None where the provider has them at another address."""
         stated = find_claim(claims, self.attributes.groups)
-        elsewhere = claims.get(_ELSEWHERE)
-        if stated is None and isinstance(elsewhere, dict) and self.attributes.groups in elsewhere:
+        distributed = claims.get(_DISTRIBUTED)
+        if stated is None and isinstance(distributed, dict) and self.attributes.groups in distributed:
             return None
         items = stated if isinstance(stated, list) else [stated]
         return tuple(dict.fromkeys(text for item in items[:_MAX_GROUPS] if (text := text_of(item))))
