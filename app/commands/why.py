@@ -18,7 +18,7 @@ _MAX_LISTED = 100
 @click.command
 @click.argument("tenant_name", metavar="TENANT")
 @click.argument("reference", required=False)
-@click.option("--connection", default="", help="List the latest refused answers of this connection.")
+@click.option("--connection", default="", help="Show those of this connection alone.")
 def why(tenant_name: str, reference: str | None, connection: str) -> None:
     """Show why an answer of an identity provider was refused, and what to change there.
 
@@ -31,7 +31,7 @@ def why(tenant_name: str, reference: str | None, connection: str) -> None:
         work, now = tenant_work(services, tenant_name), services.clock.now()
         try:
             if reference is not None:
-                found = connection_traces.with_reference(work, reference.strip(), now)
+                found = connection_traces.with_reference(work, reference.strip(), now, connection=connection)
             else:
                 found = connection_traces.latest(work, now, _MAX_LISTED, connection=connection)
         finally:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from app.contract.federation.provider_presets import presets
+from app.identity.authentication.federation import provider_clients
 from app.identity.authentication.federation.federated_sign_in import ConnectionBroken, ConnectionRefused
-from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.directory.identity_provider import ProviderIdentity, ProviderTokens
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from tests.support.accounts.connecting import finished, led, query_of
 from tests.support.accounts.stored_tokens import SocialAccount, stored_rows
 from tests.support.fakes.chinese_upstreams import QQUpstream
@@ -19,6 +21,7 @@ from tests.support.fakes.openid_upstreams import APPLE, DIRECTORY, client_secret
 from tests.support.journeys.social_providers import ALL, OAUTH_UPSTREAMS, ConnectedProvider, connected
 from tests.support.operation_cases.cases import account_holder
 from tests.support.services.identity_service import on_one_database
+from tests.support.tenants.callers import call_of
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 pytestmark = on_one_database
@@ -202,6 +205,17 @@ def test_qq_answers_by_callback_are_read(new_tenant_server: NewTenantServer, fak
     assert signed_in(tenant, provider).subject == "1815"
     with pytest.raises(ConnectionRefused):
         finished(tenant, {**provider.signs_in(led(tenant, "qq")), "code": "used"})
+
+
+def test_qq_refusal_of_a_refresh_token_is_a_failure(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
+) -> None:
+    """Its error is that of a code; who refreshes a profile handles providers that fail, and no denial."""
+    tenant, _ = at(new_tenant_server, fake_provider, "qq")
+    with call_of(tenant.services, tenant.name) as call:
+        client = provider_clients.for_website(call, "qq")
+        with pytest.raises(ProviderUnavailable, match="refresh token"):
+            client.renew_tokens(ProviderTokens("access", "unknown"), call.now)
 
 
 def test_qq_token_of_another_app_is_refused(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:

@@ -10,6 +10,8 @@ from typing import Final
 from sqlalchemy import Column, ColumnElement, Index, String, delete, insert, select
 
 from app.contract.federation.connection_checks import DIAGNOSES, ConnectionCheck, Diagnosis
+from app.identity.directory.organizations import organization_names
+from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform.audit import time_ordered_id
 from app.identity.platform.context import Context
@@ -67,7 +69,6 @@ def record(
     refusal: UpstreamRefusal,
     *,
     secrets: Iterable[str] = (),
-    org_id: str | None = None,
 ) -> None:
     """Store why an answer of a provider was refused, whether or not the request goes on.
 
@@ -75,7 +76,6 @@ def record(
 
     Args:
         connection: its name, which may be that of no connection any more.
-        org_id: the organization whose connection it is; None for the tenant's own.
     """
     stored = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS)
     refusal.hide((*secrets, *stored.values()))
@@ -85,7 +85,7 @@ def record(
         "at": now,
         "reference": context.raw.request_id[:64],
         "connection": shown(connection)[:_MAX_NAME],
-        "org_id": org_id,
+        "org_id": _organization_of(context, connection),
         "failed_check": finding.check.value,
         "expected": finding.expected,
         "received": finding.received,
@@ -94,14 +94,26 @@ def record(
     context.late_writes.append(lambda work: _write(work, row))
 
 
-def with_reference(work: UnitOfWork, reference: str, now: datetime) -> list[ConnectionTrace]:
-    """Return the tenant's traces of a request, the newest first."""
-    return _read(work, now, MAX_OF_CONNECTION, T.reference == reference)
+def _organization_of(context: Context, connection: str) -> str | None:
+    """Return the organization whose connection it is; None for the tenant's own, and for a removed one."""
+    if not organization_names.is_id(organization_names.CONNECTION, connection):
+        return None
+    record = organization_connection_store.by_any_id(context, connection)
+    return record.org_id if record is not None else None
+
+
+def with_reference(work: UnitOfWork, reference: str, now: datetime, *, connection: str = "") -> list[ConnectionTrace]:
+    """Return the tenant's traces of a request, or those of a connection among them, the newest first."""
+    return _read(work, now, MAX_OF_CONNECTION, T.reference == reference, *_of(connection))
 
 
 def latest(work: UnitOfWork, now: datetime, limit: int, *, connection: str = "") -> list[ConnectionTrace]:
     """Return the tenant's latest traces, or those of a connection, the newest first."""
-    return _read(work, now, limit, *((T.connection == connection,) if connection else ()))
+    return _read(work, now, limit, *_of(connection))
+
+
+def _of(connection: str) -> tuple[ColumnElement[bool], ...]:
+    return (T.connection == connection,) if connection else ()
 
 
 def _read(work: UnitOfWork, now: datetime, limit: int, *where: ColumnElement[bool]) -> list[ConnectionTrace]:

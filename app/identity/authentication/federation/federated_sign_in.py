@@ -84,12 +84,12 @@ def begin(
         f"{interaction_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{connection.callback}"
     )
     language = context.visit.language if context.visit else ""
-    context.work.release_connection()
     try:
         provider = provider_clients.for_website(context, connection.name)
+        context.work.release_connection()
         url = provider.authorization_url(request, hint=hint, is_reauthentication=reauthenticate, language=language)
     except ProviderUnavailable as problem:
-        raise _broken(context, connection.name, problem, org_id=connection.org_id) from None
+        raise _broken(context, connection.name, problem) from None
     facts = {
         "attempt": interaction_id,
         "connection": connection.name,
@@ -128,23 +128,26 @@ def finish(
     requested_at = aware(token.created_at) if token.facts["again"] else None
     if connection.callback != callback:
         text = "the answer came to the address of another connection"
-        misled = ProviderUnavailable(text, check=ConnectionCheck.STATE, expected=connection.callback, received=callback)
-        raise _broken(context, name, misled, org_id=connection.org_id)
+        raise _broken(
+            context,
+            name,
+            ProviderUnavailable(text, check=ConnectionCheck.STATE, expected=connection.callback, received=callback),
+        )
     request = AuthenticationRequest(
         state, token.facts["nonce"], token.facts["verifier"], f"{context.issuer}{connection.callback}", requested_at
     )
     secrets = [*request.secrets, parameters.get("code", "")]
-    context.work.release_connection()
     try:
         provider = provider_clients.for_website(context, name)
         secrets.append(provider.secret)
+        context.work.release_connection()
         identity, tokens = provider.fetch_identity(request, parameters, context.now)
     except ProviderDenied as reason:
-        connection_traces.record(context, name, reason, secrets=secrets, org_id=connection.org_id or None)
+        connection_traces.record(context, name, reason, secrets=secrets)
         log.info("connection %s refused: %s", name, reason)
         raise ConnectionRefused from None
     except ProviderUnavailable as problem:
-        raise _broken(context, name, problem, secrets, org_id=connection.org_id) from None
+        raise _broken(context, name, problem, secrets) from None
     connection = _offered(context, name)  # again, because the provider decides how long its answer takes
     if tokens is not None:
         identity = provider_tokens.store_pending(context, identity, tokens)
@@ -220,10 +223,8 @@ def _offered(context: Context, name: str) -> OfferedConnection:
         raise _broken(context, name, removed) from None
 
 
-def _broken(
-    context: Context, name: str, problem: ProviderUnavailable, secrets: Iterable[str] = (), *, org_id: str = ""
-) -> ConnectionBroken:
-    connection_traces.record(context, name, problem, secrets=secrets, org_id=org_id or None)
+def _broken(context: Context, name: str, problem: ProviderUnavailable, secrets: Iterable[str] = ()) -> ConnectionBroken:
+    connection_traces.record(context, name, problem, secrets=secrets)
     log.warning("connection %s: %s", name, problem)
     return ConnectionBroken(name)
 

@@ -123,7 +123,8 @@ def _refused(
 ) -> ApiError:
     """Record the refusal and return the error with the reference of the request."""
     connection_traces.record(context, connection, problem, secrets=secrets)
-    log.info("sign-in of an app by %s: %s", connection, problem)
+    level = logging.WARNING if type(problem) is ProviderUnavailable else logging.INFO
+    log.log(level, "sign-in of an app by %s: %s", connection, problem)
     error.description = f"{error.description} Quote reference {context.raw.request_id}."
     return error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +16,7 @@ from app.contract.federation.connections import (
     well_known_provider,
 )
 from app.contract.federation.identity_linking_operations import PROVIDERS
+from app.identity.directory.organizations import organization_names
 from app.identity.platform.context import Context
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 GOOGLE = "https://accounts.google.com"
 CALLBACK: Final = "/socialauth/validate.sauth"
 """The path of the redirect URI that tenants register at their providers."""
-_OF_ORGANIZATION: Final = re.compile("conn_[A-Za-z0-9]{16}")
-"""The ids of `organization_names.CONNECTION`; the name of a tenant's connection has no capital letter."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +103,8 @@ def is_active(context: Context, name: str) -> bool:
 
 
 def is_of_organization(name: str) -> bool:
-    """Return whether the name of a provider is the id of an organization's connection."""
-    return _OF_ORGANIZATION.fullmatch(name) is not None
+    """Return whether the name of a provider is the id of an organization's connection: a tenant's name has no capital letter."""
+    return organization_names.is_id(organization_names.CONNECTION, name)
 
 
 def at_address(context: Context, address_key: str) -> OfferedConnection:

@@ -236,20 +236,20 @@ _FINDINGS: Final = {
 """The check behind each reason for which the identity of a valid answer is refused."""
 
 
-def _record(context: Context, identity: ProviderIdentity, reason: LoginReason, org_id: str = "") -> None:
+def _record(context: Context, identity: ProviderIdentity, reason: LoginReason) -> None:
     """Record why an identity is refused; of its address the domain alone."""
     check, expected = _FINDINGS[reason]
     domain = (identity.email or "").rpartition("@")[2]
     received = f"an address of {domain}" if domain else "an identity without an address"
     refusal = ProviderDenied(reason.value, check=check, expected=expected, received=received)
-    connection_traces.record(context, identity.provider, refusal, org_id=org_id or None)
+    connection_traces.record(context, identity.provider, refusal)
 
 
 def _refuse(
-    context: Context, interaction: Interaction, identity: ProviderIdentity, reason: LoginReason, org_id: str = ""
+    context: Context, interaction: Interaction, identity: ProviderIdentity, reason: LoginReason
 ) -> StepResponse:
     """Record why an identity is refused, and return to the page that led to the provider."""
-    _record(context, identity, reason, org_id)
+    _record(context, identity, reason)
     return _return_with_reason(context, interaction.state, reason, interaction.interaction_id)
 
 
@@ -304,7 +304,7 @@ def _sign_in_for_organization(
     if admission.refusal is LoginReason.CONNECTS:
         return _return_with_reason(context, interaction.state, admission.refusal, interaction.interaction_id)
     if admission.refusal is not None:
-        return _refuse(context, interaction, admission.identity, admission.refusal, connection.org_id)
+        return _refuse(context, interaction, admission.identity, admission.refusal)
     if admission.holder is not None:
         return _sign_in_linked(context, interaction, admission.holder, admission.identity)
     return _sign_in_by_email(context, interaction, admission.identity, admission.find_or_create)
@@ -346,15 +346,18 @@ def _sign_in_by_email(
     Args:
         find_or_create: returns the account, as `federated_account.by_email` does; None where its organization has no seat left.
     """
+    position = context.audit.position()
     try:
         account = find_or_create(context, identity)
     except (errors.EmailRefused, errors.EmailDomainRefused):
         return _refuse(context, interaction, identity, LoginReason.EMAIL_REFUSED)
     except (errors.EmailRegistered, errors.ClosedLink, errors.UnknownAccount):  # another account took it concurrently
         context.work.rollback()
+        context.audit.drop_since(position)
         return _refuse(context, interaction, identity, LoginReason.DENIED)
     if account is None:
         context.work.rollback()
+        context.audit.drop_since(position)
         return _refuse(context, interaction, identity, LoginReason.NOT_MEMBER)
     interaction = pending_identities.store_pending(context, interaction, identity, account.uid, is_email_verified=True)
     return _complete(context, interaction, account, identity)

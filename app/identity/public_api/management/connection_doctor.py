@@ -13,12 +13,12 @@ from app.kit.clock import iso
 @connection_trace_operations.list_traces.implements
 def list_traces(context: Context, req: connection_trace_operations.ConnectionTraceFilters) -> RefusedAnswers:
     """List the traces of a request, which may be of several connections, or the latest ones."""
+    connection = req.connection or ""
     if req.reference is not None:
-        found = connection_traces.with_reference(context.work, req.reference, context.now)
-        found = [trace for trace in found if req.connection in (None, trace.connection)][: req.limit]
+        found = connection_traces.with_reference(context.work, req.reference, context.now, connection=connection)
     else:
-        found = connection_traces.latest(context.work, context.now, req.limit, connection=req.connection or "")
-    return RefusedAnswers(data=[_answer(trace) for trace in found])
+        found = connection_traces.latest(context.work, context.now, req.limit, connection=connection)
+    return RefusedAnswers(data=[_answer(trace) for trace in found[: req.limit]])
 
 
 def _answer(trace: ConnectionTrace) -> RefusedAnswer:

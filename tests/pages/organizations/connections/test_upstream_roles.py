@@ -106,6 +106,17 @@ def test_deleted_group_role_is_taken_at_once(globex: ConnectedOrganization) -> N
     assert globex.roles() == {globex.member_role}
 
 
+def test_changed_group_role_takes_the_former_role_at_once(globex: ConnectedOrganization) -> None:
+    editor, reader = (globex.business.role(name, org=globex.org) for name in ("Editor", "Reader"))
+    added = globex.group_role("editors", editor)
+    globex.sign_in(groups=["editors"])
+    path = f"{PATH}/{globex.org}/connections/{globex.id}/grouproles"
+    answered(globex.business.send("PUT", f"{path}/{added}", {"RoleId": reader}))
+    assert globex.roles() == {globex.member_role}
+    globex.sign_in_anew(groups=["editors"])
+    assert globex.roles() == {globex.member_role, reader}
+
+
 def test_member_without_a_role_left_is_refused(new_connected: NewConnected) -> None:
     """Removed upstream: the group was the only role, and the organization takes nobody by sign-in."""
     globex = new_connected(jit=True, has_role=False)

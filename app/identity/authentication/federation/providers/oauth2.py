@@ -158,14 +158,14 @@ def fetch_by_refresh_token(
 ) -> Mapping[str, Any]:
     """Return the response for a refresh token (RFC 6749 section 6). Raises ProviderUnavailable."""
     parameters = {"grant_type": "refresh_token", "refresh_token": refresh_token}
-    if quirks_of(settings).token_method == "GET":
-        return _get_token(resolver, settings, secret, endpoints, None, **parameters)
-    with _client(resolver, settings, secret, endpoints) as client:
-        try:
+    try:
+        if quirks_of(settings).token_method == "GET":
+            return _get_token(resolver, settings, secret, endpoints, None, **parameters)
+        with _client(resolver, settings, secret, endpoints) as client:
             return _fetch_token(client, endpoints.token, **parameters)
-        except ProviderDenied:
-            text = "the refresh token is not good"
-            raise ProviderUnavailable(text, error="invalid_grant", check=ConnectionCheck.REFRESH_TOKEN) from None
+    except ProviderDenied:
+        text = "the refresh token is not good"
+        raise ProviderUnavailable(text, error="invalid_grant", check=ConnectionCheck.REFRESH_TOKEN) from None
 
 
 def renew_tokens(

@@ -29,7 +29,7 @@ _MAX_LENGTH: Final = 500
 _STANDARD: Final[Mapping[str, str]] = {"first_name": "given_name", "last_name": "family_name"}
 """Claims of OpenID Connect Core section 5.1, used where those of the interface's default mapping are missing."""
 _DISTRIBUTED: Final = "_claim_names"
-"""The names of distributed claims (Core section 5.6.2), which the provider has at another address, such as the groups of people with too many of them."""
+"""The names of distributed claims (Core section 5.6.2), which the provider has at another address, such as many groups."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors
+from app.contract.organizations.organization_connection_operations import OIDC_TYPE
 from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.tables import (
     organization_connections,
@@ -92,9 +93,9 @@ def by_any_id(context: Context, connection_id: str) -> OrganizationConnectionRec
 
 
 def signing_in(
-    context: Context, where: ColumnElement[bool], *, has_verified_domain: bool = False
+    context: Context, where: ColumnElement[bool], *, has_verified_domain: bool = False, limit: int | None = None
 ) -> list[OrganizationConnectionRecord]:
-    """Return the active connections of active organizations that satisfy a condition, the oldest first.
+    """Return the active OpenID Connect connections of active organizations that satisfy a condition, the oldest first.
 
     `has_verified_domain`: only those whose organization has verified the connection's domain.
     """
@@ -103,9 +104,9 @@ def signing_in(
     if has_verified_domain:
         of_domain = (d.tenant_id == C.tenant_id) & (d.org_id == C.org_id) & (d.verified_domain == C.domain)
         joined = joined.join(organization_domains, of_domain)
-    of_tenant = (*_in_organization(context), C.is_active, o.is_active)
+    of_tenant = (*_in_organization(context), C.is_active, C.kind == OIDC_TYPE, o.is_active)
     ordered = select(*_COLUMNS).select_from(joined).where(*of_tenant, where).order_by(C.created_at, C.connection_id)
-    return [_connection(row) for row in context.work.all(ordered)]
+    return [_connection(row) for row in context.work.all(ordered.limit(limit))]
 
 
 def has_name(context: Context, org_id: str, name: str, *, other_than: str = "") -> bool:

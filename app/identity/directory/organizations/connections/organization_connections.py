@@ -160,25 +160,35 @@ def change_group_role(context: Context, req: organization_connection_operations.
     changed = organization_connection_store.change_group_role(context, stored, values)
     if changed is None:
         raise errors.UnknownGroupRole
+    if (changed.group_id, changed.role_id) != (stored.group_id, stored.role_id):
+        _take_unmapped(context, organization, connection, stored.role_id)
     _record(context, "organization.group_role_changed", connection, group_role_id=stored.group_role_id)
     return changed
 
 
 def delete_group_role(context: Context, connection: OrganizationConnectionRecord, group_role_id: str) -> None:
     """Delete a group role, and take its role from those who have it through no other. Raises MalformedGroupRoleId, UnknownGroupRole."""
-    from app.identity.directory.organizations.memberships import connection_grants  # noqa: PLC0415 - as above
-
     organization = organization_store.locked(context, connection.org_id, is_alone=True)
     stored = require_group_role(context, connection, group_role_id)
     if not organization_connection_store.remove_group_role(context, stored):
         raise errors.UnknownGroupRole
-    others = organization_connection_store.group_roles(context, [connection.connection_id])[connection.connection_id]
-    kept = {item.role_id for item in others} | set(
-        memberships.default_role_ids(context, organization) if organization else ()
-    )
-    if stored.role_id not in kept:
-        connection_grants.take_back(context, connection.org_id, connection.connection_id, [stored.role_id])
+    _take_unmapped(context, organization, connection, stored.role_id)
     _record(context, "organization.group_role_deleted", connection, group_role_id=group_role_id)
+
+
+def _take_unmapped(
+    context: Context, organization: OrganizationRecord | None, connection: OrganizationConnectionRecord, role_id: str
+) -> None:
+    """Take a role that the connection granted, unless another group role or the default of new members grants it.
+
+    Groups of people are known at their sign-ins alone: a role whose group changed comes back at the next one.
+    """
+    from app.identity.directory.organizations.memberships import connection_grants  # noqa: PLC0415 - as above
+
+    others = organization_connection_store.group_roles(context, [connection.connection_id])[connection.connection_id]
+    defaults = memberships.default_role_ids(context, organization) if organization else ()
+    if role_id not in {*(item.role_id for item in others), *defaults}:
+        connection_grants.take_back(context, connection.org_id, connection.connection_id, [role_id])
 
 
 def require_group_role(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from app.contract.organizations.organization_connection_operations import OIDC_TYPE
 from app.identity.directory.accounts import identifiers
@@ -17,15 +17,10 @@ from app.identity.directory.organizations.connections.organization_connection_st
 from app.identity.directory.organizations.tables import organization_domains
 from app.identity.platform.context import Context
 
-_ADDRESS_LENGTH = 34
-
 
 def by_id(context: Context, connection_id: str) -> OrganizationConnectionRecord | None:
     """Return the connection with this id, if people can sign in by it."""
-    if not _is_on(context):
-        return None
-    found = organization_connection_store.signing_in(context, C.connection_id == connection_id)
-    return next((item for item in found if not item.is_saml), None)
+    return _first(context, C.connection_id == connection_id)
 
 
 def title(context: Context, connection_id: str) -> str | None:
@@ -37,18 +32,12 @@ def title(context: Context, connection_id: str) -> str | None:
 
 def by_address(context: Context, address_key: str) -> OrganizationConnectionRecord | None:
     """Return the connection with this opaque part of its addresses, if people can sign in by it."""
-    if len(address_key) != _ADDRESS_LENGTH or not _is_on(context):
-        return None
-    found = organization_connection_store.signing_in(context, C.address_key == address_key)
-    return next((item for item in found if not item.is_saml), None)
+    return _first(context, C.address_key == address_key)
 
 
 def by_domain(context: Context, domain: str) -> OrganizationConnectionRecord | None:
     """Return the connection to which addresses of a domain lead: its own domain, verified by its organization."""
-    if not _is_on(context):
-        return None
-    found = organization_connection_store.signing_in(context, C.domain == domain, has_verified_domain=True)
-    return next((item for item in found if not item.is_saml), None)
+    return _first(context, C.domain == domain, has_verified_domain=True)
 
 
 def are_any_with_domain(context: Context) -> bool:
@@ -57,17 +46,11 @@ def are_any_with_domain(context: Context) -> bool:
     return _is_on(context) and context.work.one(select(C.connection_id).where(*where).limit(1)) is not None
 
 
-def by_email(context: Context, email: str) -> OrganizationConnectionRecord | None:
-    """Return the connection to which an address leads; one statement for any address, and none for other text."""
-    return by_domain(context, domain) if (domain := domain_of_email(email)) else None
-
-
 def of_organizations(context: Context, org_ids: Collection[str]) -> list[OrganizationConnectionRecord]:
     """Return the connections by which members of these organizations can sign in, the oldest first."""
     if not org_ids or not _is_on(context):
         return []
-    found = organization_connection_store.signing_in(context, C.org_id.in_(org_ids))
-    return [item for item in found if not item.is_saml]
+    return organization_connection_store.signing_in(context, C.org_id.in_(org_ids))
 
 
 def domain_of_email(email: str) -> str:
@@ -80,6 +63,16 @@ def owns_email(context: Context, org_id: str, email: str) -> bool:
     domain, d = domain_of_email(email), organization_domains.c
     where = (d.tenant_id == context.tenant.tenant_id, d.org_id == org_id, d.verified_domain == domain)
     return bool(domain) and context.work.one(select(d.domain_id).where(*where)) is not None
+
+
+def _first(
+    context: Context, where: ColumnElement[bool], *, has_verified_domain: bool = False
+) -> OrganizationConnectionRecord | None:
+    """Return the oldest connection that satisfies a condition, if people can sign in by it."""
+    if not _is_on(context):
+        return None
+    found = organization_connection_store.signing_in(context, where, has_verified_domain=has_verified_domain, limit=1)
+    return found[0] if found else None
 
 
 def _is_on(context: Context) -> bool:
