@@ -4,6 +4,7 @@ The identity service decides the step; `app/hub/journey.py` has the page or the 
 """
 
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -35,8 +36,12 @@ from app.kit.operations.wire import Wire
 PASSWORD_METHOD, PASSKEY_METHOD, CONNECTION_METHOD = "password", "passkey", "connection:"
 """Keys of `ReauthenticationOptions.methods` beside the passwordless methods; the last is followed by the name of a connection."""
 ORGANIZATION_TITLE = "|"
-"""Follows the id of an organization's connection in such a key, before the organization's name, percent-encoded: pages know no
-organization otherwise."""
+"""Separates the id of an organization's connection in such a key from the organization's name, which pages do not know otherwise."""
+
+
+def organization_method_key(connection_id: str, organization: str) -> str:
+    """Return the key of an organization's connection, with the start of the organization's name."""
+    return f"{CONNECTION_METHOD}{connection_id}{ORGANIZATION_TITLE}{quote(organization[:40])}"
 
 
 class ReauthenticationOptions(Wire):
@@ -59,9 +64,7 @@ class LoginStep(Wire):
     reason: LoginReason | None = None
     method_limit: MethodLimit | None = None  # if `reason` is METHOD
     reference: str | None = None  # of the request that was refused, which the trace of a provider's answer has
-    denial: str | None = (
-        None  # what the workflow says that last refused a sign-in of the interaction; empty if it says nothing
-    )
+    denial: str | None = None  # message of the workflow that last refused a sign-in of the interaction; may be empty
     reauthentication: ReauthenticationOptions | None = None
     connection: str | None = None  # redirect to this identity provider at once
 

@@ -72,10 +72,9 @@ from app.hub.web.responses import redirect, redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.short_links import link_url
 from app.hub.web.visit import (
-    RETURN_FROM_PROVIDER,
-    RETURN_TO_ORGANIZATION,
     Visit,
     current_visit,
+    is_provider_callback,
     own_url,
     requested_interaction_id,
 )
@@ -86,7 +85,6 @@ _COOKIE_TEST_VALUE: Final = "asked"
 """The query parameter and its value that mark the redirect of a browser without cookies; if the cookie is still missing then, the
 browser blocks cookies."""
 _MAX_ID_LENGTH: Final = 64
-_OF_ORGANIZATIONS: Final = RETURN_TO_ORGANIZATION.partition("<")[0]
 PROFILE: Final = "/profile"
 EARLIER: Final = "earlier"
 """The query parameter of a page that shows what the person answered in an earlier request."""
@@ -272,13 +270,12 @@ def start_again(application: RelyingPartyView | None = None) -> Response:
     if (without_cookies := _cookie_probe()) is not None:
         return without_cookies
     visit = current_visit()
-    home = remembered_relying_party()
+    relying_party = remembered_relying_party()
     if application:
-        home = application.name, application.home or ""
+        relying_party = application.name, application.home or ""
     elif visit.interaction:
-        home = visit.interaction.relying_party, visit.interaction.home
-    is_callback = visit.path == RETURN_FROM_PROVIDER or visit.path.startswith(_OF_ORGANIZATIONS)
-    return StartAgainPage(*home, visit.reference if is_callback else "").render(410)
+        relying_party = visit.interaction.relying_party, visit.interaction.home
+    return StartAgainPage(*relying_party, visit.reference if is_provider_callback(visit.path) else "").render(410)
 
 
 def _cookie_probe() -> Response | None:

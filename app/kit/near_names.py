@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any, Final
-
-from pydantic import BeforeValidator
+from typing import Final
 
 _CUTOFF: Final = 0.65
 """Of difflib's ratio: `Workflow` is near WorkflowName, and `NoSuchMember` near no member that only shares some letters."""
@@ -20,14 +18,3 @@ def near_name(name: str, known: Iterable[str]) -> str:
     by_folded = {other.casefold(): other for other in known}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=_CUTOFF)
     return by_folded[found[0]] if found else ""
-
-
-def at_most(number: int) -> BeforeValidator:
-    """Refuse a map of more than so many names before its keys are read: the search for each unknown one takes milliseconds."""
-
-    def refuse_more(values: Any) -> Any:
-        if isinstance(values, dict) and len(values) > number:
-            raise ValueError(f"at most {number} names; found {len(values)}")
-        return values
-
-    return BeforeValidator(refuse_more)

@@ -27,8 +27,8 @@ from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
-from app.kit.near_names import at_most, near_name
-from app.kit.operations.wire import is_union_tag, union_tag
+from app.kit.near_names import near_name
+from app.kit.operations.wire import at_most_names, is_union_tag, union_tag
 from app.kit.text.tenant_texts import PluralCategory
 from app.kit.web.urls import is_web_url
 
@@ -148,7 +148,7 @@ FileName = Annotated[str, AfterValidator(_file_name), Field(max_length=100)]
 FileDigest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 OwnColors = dict[
     Annotated[str, AfterValidator(_mode)],
-    Annotated[dict[Annotated[str, AfterValidator(_color_name)], Hex], at_most(100)],
+    Annotated[dict[Annotated[str, AfterValidator(_color_name)], Hex], at_most_names(100)],
 ]
 LightGround = Annotated[Hex, AfterValidator(_light_ground)]
 DarkGround = Annotated[Hex, AfterValidator(_dark_ground)]
@@ -241,7 +241,7 @@ class Brand(ConfigurationModel):
         max_length=16_384,
         description="Your own [style sheet](theming.md#write-css), after ours. In a theme folder, it is the file `static/css/theme.css`.",
     )
-    templates: Annotated[dict[TemplateName, str], at_most(MAX_TEMPLATES)] = Field(
+    templates: Annotated[dict[TemplateName, str], at_most_names(MAX_TEMPLATES)] = Field(
         default_factory=dict,
         description="Your own [layouts](theming.md#replace-a-layout) of the pages, and your own "
         "[emails](theming.md#theme-the-emails). In a theme folder, each is a file: `templates/layouts/split.html`.",
@@ -298,7 +298,7 @@ def _without(values: Mapping[str, Any], path: tuple[int | str, ...]) -> dict[str
     return {key: value for key, value in values.items() if key not in left_out}
 
 
-def line_in(line: str | Mapping[str, str] | None, language: str, default: str) -> str:
+def line_in(line: str | Mapping[str, str] | None, language: str, default: str = "") -> str:
     """Return a line in a language, else in the tenant's `default` language, else in the first that it has; empty for none."""
     if isinstance(line, Mapping):
         return line.get(language) or line.get(default) or next(filter(None, line.values()), "")

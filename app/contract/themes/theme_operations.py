@@ -32,9 +32,8 @@ from app.contract.tenants.branding import (
 from app.contract.themes.template_names import MAX_TEMPLATES, TemplateName
 from app.contract.themes.theme_members import Locales, ThemeBody, ThemeContent, ThemePages, Variables
 from app.kit.design.theme_file_names import MAX_FILES
-from app.kit.near_names import at_most
 from app.kit.operations.operation import Accept
-from app.kit.operations.wire import From, Wire
+from app.kit.operations.wire import From, Wire, at_most_names
 from app.kit.resources.resource import (
     COMPUTED,
     CREATE,
@@ -87,8 +86,8 @@ class ThemeBrand(Wire):
         default_factory=dict
     )
     css: Annotated[str, Field(max_length=16_384)] = ""
-    templates: Annotated[dict[TemplateName, Annotated[str, Field(max_length=20_000)]], at_most(MAX_TEMPLATES)] = Field(
-        default_factory=dict
+    templates: Annotated[dict[TemplateName, Annotated[str, Field(max_length=20_000)]], at_most_names(MAX_TEMPLATES)] = (
+        Field(default_factory=dict)
     )
     files: Annotated[dict[FileName, FileDigest], Field(max_length=MAX_FILES)] = Field(default_factory=dict)
     scripts: dict[ScriptPlace, ScriptText] = Field(default_factory=dict)

@@ -147,7 +147,7 @@ class StartAgainPage(Page):
     relying_party: str = ""
     home: str = ""
     reference: str = ""
-    """Of the request that a provider's callback is; empty for every other."""
+    """The request's reference after a provider's callback; empty otherwise."""
 
     @classmethod
     def samples(cls) -> Mapping[str, StartAgainPage]:

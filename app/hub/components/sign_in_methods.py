@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import unquote, urlencode
 
 from flask import Response
 
 from app.contract.organizations.settings import MethodLimit
-from app.contract.steps import CONNECTION_METHOD, ORGANIZATION_TITLE, RedirectStep, StepResponse
+from app.contract.steps import (
+    CONNECTION_METHOD,
+    ORGANIZATION_TITLE,
+    RedirectStep,
+    StepResponse,
+    organization_method_key,
+)
 from app.hub.locale import lazy_gettext as _l
 from app.hub.tenants.tenant import UpstreamConnection
 from app.hub.web.cookies import set_cookie
@@ -22,8 +28,8 @@ WITH_PROVIDER: Final = "/sign-in/with"
 """The address that redirects to an identity provider."""
 _MAX_KEY_LENGTH: Final = 300
 _REMEMBERED_SECONDS: Final = 180 * 24 * 3600
-_BEGUN: Final = "~"
-"""Separates the last completed method from the method that began since."""
+_BEGUN: Final = "!"
+"""Separates the last completed method from the method that began since; no key has it."""
 PATHS: Final = {
     PASSKEY: "/login/passkey", MAIL: "/sign-in/mail", SMS: "/sign-in/sms", DEVICE: "/sign-in/device", PHONE: "/sign-in/phone",
 }  # fmt: skip
@@ -83,7 +89,10 @@ def tenant_methods() -> tuple[SignInMethod, ...]:
 
 
 def last_used() -> str:
-    """Return the key of the method that signed in last in this browser; empty if unknown, or if the tenant has no such method."""
+    """Return the key of the method that signed in last in this browser; empty if unknown, or if the tenant has no such method.
+
+    An organization's connection is returned unchecked.
+    """
     key, _ = _remembered()
     if not key or is_of_organization(key):
         return key
@@ -138,7 +147,7 @@ def key_of_step(step: StepResponse, provider: str = "") -> str:
     """
     redirect = step.step
     if isinstance(redirect, RedirectStep) and redirect.connection:
-        return f"{CONNECTION_METHOD}{redirect.connection}{ORGANIZATION_TITLE}{quote((redirect.title or '')[:40])}"
+        return organization_method_key(redirect.connection, redirect.title or "")
     return f"{CONNECTION_METHOD}{provider}"
 
 

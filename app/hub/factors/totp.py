@@ -12,7 +12,7 @@ from app.hub.locale import lazy_gettext as _l
 class TotpForm(FactorCodeForm):
     """The code of the app."""
 
-    wrong = _l("Wrong code. Try again.")
+    wrong = _l("Wrong code. Enter the next one.")
     wrong_errors = (errors.WrongTotpCode,)
 
 

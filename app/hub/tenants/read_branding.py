@@ -48,7 +48,7 @@ def page_branding(
     sheet = style_sheet(brand.css, files if css_files is None else css_files, tenant)
     templates = own_templates(brand.templates, sheet.effects, brand.contract, files, tenant)
     return PageBranding(
-        name=line_in(name, default_locale, default_locale),
+        name=line_in(name, default_locale),
         names=() if isinstance(name, str) else _with_fallback(name, default_locale),
         colour=valid_colour(brand.color, DEFAULT_COLOUR),
         **_logos(_picture(brand.logo, files), _picture(brand.logo_dark, files), brand.color_scheme),
@@ -146,7 +146,7 @@ def _by_language(line: Line, default: str) -> tuple[tuple[str, str], ...]:
 
 def _with_fallback(texts: Mapping[str, str], default: str) -> tuple[tuple[str, str], ...]:
     """Return the texts by language; `""` holds the text of the default language for all others."""
-    fallback = line_in(texts, default, default)
+    fallback = line_in(texts, default)
     return (*((tag, text) for tag, text in texts.items() if text), ("", fallback)) if fallback else ()
 
 

@@ -40,9 +40,10 @@ FAILED_REFERENCE: Final = "reference"
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
 RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
-RETURN_TO_ORGANIZATION: Final = "/oauth/sp/<address_key>/callback"
-_OF_ORGANIZATION: Final = re.compile(r"/oauth/sp/[^/]+/callback")
 """Redirect address of upstream providers; its `state` starts with the interaction's id."""
+RETURN_TO_ORGANIZATION: Final = "/oauth/sp/<address_key>/callback"
+"""Redirect address of an organization's provider, as above."""
+_OF_ORGANIZATION: Final = re.compile(r"/oauth/sp/[^/]+/callback")
 
 
 @dataclass
@@ -309,11 +310,16 @@ def set_current_visit(visit: Visit) -> Visit:
     return visit
 
 
+def is_provider_callback(path: str) -> bool:
+    """Return whether an upstream provider returns the browser to this path."""
+    return path == RETURN_FROM_PROVIDER or _OF_ORGANIZATION.fullmatch(path) is not None
+
+
 def requested_interaction_id() -> str:
     """Return the interaction that the address or the form names; another browser may have started it."""
     visit = current_visit()
     path, state = visit.environ.get("PATH_INFO"), visit.query.get("state")
-    if path == RETURN_FROM_PROVIDER or (path == RETURN_PATH and state) or _OF_ORGANIZATION.fullmatch(path or ""):
+    if is_provider_callback(path or "") or (path == RETURN_PATH and state):
         return (state or "").partition(".")[0]
     return visit.query.get("attempt") or visit.form.get("attempt", "")
 

@@ -55,7 +55,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "empty": "What a list has without rows.",
     # Forms
     "form": "A form with fields.",
-    "field": "Label, input and note of a field.",
+    "field": "Label, error, input and hint of a field.",
     "field--wrong": "A field with an error.",
     "top": "The line of a label, or of a heading with a button beside it.",
     "control": "An input.",

@@ -70,7 +70,7 @@ def members_of(brand: Brand, language: str) -> dict[str, Any]:
         "body": ThemeBody(**{name: getattr(brand, member) for name, member in _BODY.items()}).model_dump(),
         "content": {
             "heading": brand.sentence.get(language),
-            "paragraph": line_in(brand.signature, language, language) or None,
+            "paragraph": line_in(brand.signature, language) or None,
             **content,
         },
         "variables": dict(_VARIABLE.findall("".join(sections.get(_VARIABLES, [])))),

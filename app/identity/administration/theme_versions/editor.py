@@ -41,7 +41,7 @@ def read(context: Context, token: str) -> ThemeEditorView:
         version=found.version,
         look={name: value for name, value in brand.items() if name in ThemeLook.model_fields} | _lines(brand, default),
         texts=brand.get("texts", {}),
-        shown_name=line_in(shown.get("display_name"), default, default) or context.tenant.name,
+        shown_name=line_in(shown.get("display_name"), default) or context.tenant.name,
         shown_color=shown.get("color") or Brand.model_fields["color"].default,
         logo_address=theme_file_names.address(brand.get("logo") or "", brand.get("files") or {}),
         has_picture=bool(brand.get("picture")),
@@ -68,7 +68,7 @@ def save(context: Context, edit: ThemeEdit) -> StoredThemeVersion:
 
 def _lines(brand: Mapping[str, Any], default: str) -> dict[str, str]:
     """Return the lines that the editor shows of those with several languages: in the tenant's default language."""
-    return {name: line_in(brand[name], default, default) for name in _LINES if name in brand}
+    return {name: line_in(brand[name], default) for name in _LINES if name in brand}
 
 
 def _edited(brand: dict[str, Any], edit: ThemeEdit, default: str) -> dict[str, Any]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import quote
 
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.steps import (
     CONNECTION_METHOD,
-    ORGANIZATION_TITLE,
     PASSKEY_METHOD,
     PASSWORD_METHOD,
     LoginStep,
     ReauthenticationOptions,
     RegisterStep,
     StepResponse,
+    organization_method_key,
 )
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import lookup, methods
@@ -76,12 +75,8 @@ def _of_organizations(context: Context, emails: Mapping[str, str]) -> dict[str, 
     for name in filter(offered_connections.is_of_organization, emails):
         if offered_connections.is_active(context, name):
             connection = offered_connections.find_any(context, name)
-            title = quote(connection.title[:40])
-            keys |= (
-                {f"{CONNECTION_METHOD}{name}{ORGANIZATION_TITLE}{title}": emails[name]}
-                if connection.can_reauthenticate
-                else {}
-            )
+            if connection.can_reauthenticate:
+                keys[organization_method_key(name, connection.title)] = emails[name]
     return keys
 
 

@@ -52,7 +52,7 @@ def test_required_factor_is_enrolled_at_sign_in(tenant: World, browser: Visitor)
 
 def test_method_is_remembered_after_second_factor(tenant: World, browser: Visitor) -> None:
     page = sign_in(browser, tenant, tenant.person("ada@example.com"))
-    assert browser.cookie("method").value == "~password"
+    assert browser.cookie("method").value == "!password"
     page.press("Verify", code=code_now(tenant, app_of(page)))
     assert browser.cookie("method").value == "password"
 
