@@ -182,7 +182,7 @@ def bare(html: str) -> list[str]:
     The hint stands behind the error that a template places.
     """
     html = re.sub(r'<i class="own-[a-z]+"></i>|<(span( class="what")?|small)>|</(span|small)>', "", html)
-    html = re.sub(r'<div class="note( note--long)?">|(?<="hint) behind(?=")', "", html)
+    html = re.sub(r'<div class="note">|(?<="hint) behind(?=")', "", html)
     return sorted(plain(html))
 
 
