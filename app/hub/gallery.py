@@ -153,6 +153,11 @@ def all_samples() -> Iterator[tuple[type[Page], str]]:
             yield page, name
 
 
+SampleCache = Callable[[type[Page], str, str, str], Mapping[str, Page]]
+"""Returns the samples of a page for a host, a look and a language."""
+SAMPLE_CACHE: Final = "gatehouse.samples"
+"""The extension of an application that caches samples: building those of a page takes as long as rendering some of them."""
+
 KEYS: Final = "keys"
 """In place of a language: each text as its key, by which a theme replaces it."""
 _LANGUAGES: Final = {tag: language.name for tag, language in LANGUAGES.items()} | {KEYS: "Keys of texts"}
@@ -341,13 +346,19 @@ def sample_page(shown: Gallery, page_name: str, sample: str) -> Response:
     choice = _choice(shown.looks)
     shown.use(choice.look, choice.language)
     page = pages_by_name().get(page_name)
-    found = page.samples().get(sample) if page else None
+    found = _samples(page, choice).get(sample) if page else None
     if found is None:
         raise NotFound
     response = found.render()
     if current_visit().headers.get("Sec-Fetch-Dest") == "iframe":
         _let_gallery_frame(response)
     return response
+
+
+def _samples(page: type[Page], choice: _Choice) -> Mapping[str, Page]:
+    """Return the samples of a page, which an application may cache for the next request."""
+    cached: SampleCache | None = current_app.extensions.get(SAMPLE_CACHE)
+    return cached(page, current_visit().host, choice.look, choice.language) if cached else page.samples()
 
 
 def _let_gallery_frame(response: Response) -> None:

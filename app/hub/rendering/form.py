@@ -93,6 +93,8 @@ class HubForm(FlaskForm):
     class Meta(FlaskForm.Meta):
         csrf_class = BoundToken
         csrf_field_name = TOKEN_FIELD
+        focused: Field | None = None
+        """The field that has the focus in this rendering: a form that is rendered again may have it at another one."""
 
         def wrap_formdata(self, form: Any, formdata: Any) -> Any:  # noqa: ARG002 - WTForms' signature
             if formdata is None or hasattr(formdata, "getlist"):  # given by the caller, or WTForms' own marker
@@ -103,7 +105,8 @@ class HubForm(FlaskForm):
         def render_field(self, field: Field, render_kw: dict[str, Any]) -> Any:
             """Return the field's control, with its attributes written by `attributes`."""
             field.widget = with_cached_attributes(field.widget)
-            return super().render_field(field, render_kw)
+            focus = {"autofocus": True} if field is self.focused else {}
+            return super().render_field(field, focus | render_kw)
 
     def is_submitted(self) -> bool:
         return current_visit().is_post
@@ -191,12 +194,13 @@ class HubForm(FlaskForm):
         """Whether the form has so few fields that all their errors are visible at once."""
         return sum(self.is_shown(field) for field in self) <= _FEW_FIELDS
 
-    def take_focus(self, names: tuple[str, ...]) -> None:
-        """Set the focus on the first field with an error if there is no summary; without errors, on the first empty field of these."""
+    def set_focus(self, names: tuple[str, ...], *, is_wanted: bool) -> None:
+        """Set the focus, if it is wanted, on the first field with an error if there is no summary; without errors, on the first
+        empty field of these.
+        """
         empty = [self[name] for name in names if not self[name].data]
-        field = next(iter(self._visible_problems() if self.problems or self.form_errors else empty), None)
-        if field is not None:
-            field.render_kw = {**(field.render_kw or {}), "autofocus": True}
+        found = self._visible_problems() if self.problems or self.form_errors else empty
+        self.meta.focused = next(iter(found), None) if is_wanted else None
 
     def _visible_problems(self) -> list[Field]:
         """Return the invalid fields if all their errors are visible at once: a single field, or a short form. Return an empty list if

@@ -186,8 +186,8 @@ class Page:
         locale.use_language(locale.current_language(), brand.texts)
         for file, reason in brand.left_out:
             report_failure(brand, file, reason)
-        if self._form is not None and self.notice is None:
-            self._form.take_focus(self.first_fields)
+        if self._form is not None:
+            self._form.set_focus(self.first_fields, is_wanted=self.notice is None)
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple(
             name for part in self.run for name in ((part, "widget") if part == "work" and self.widget else (part,))

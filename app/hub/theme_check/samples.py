@@ -6,7 +6,7 @@ import gzip
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 from urllib.parse import quote
 
@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from app.hub.assembly import make_app
 from app.hub.client.theme_failures import ThemeFailureReports
-from app.hub.gallery import OWN, all_samples
+from app.hub.gallery import OWN, SAMPLE_CACHE, all_samples
 from app.hub.rendering.assets import Assets
 from app.hub.rendering.compiled_templates import CompiledTemplates
 from app.hub.tenants.tenant import HubTenant
@@ -25,11 +25,14 @@ from app.hub.web.services import make_services
 from app.kit.clock import Clock
 from app.kit.operations.client import Client, ServiceUnavailable
 from app.kit.package_files import STATIC
+from app.kit.text.languages import LANGUAGES
 from app.settings import Settings
 
 FIRST_FLIGHT_BYTES: Final = 14_600
 """What a server sends before it waits for the first acknowledgment: ten segments of 1,460 bytes (RFC 6928)."""
 SAMPLE_DOMAIN: Final = "localhost"
+_CACHED_PAGES: Final = 2 * len(LANGUAGES)
+"""Those whose samples are cached: of one page in all languages, of a theme and of ours beside it."""
 _PART: Final = re.compile(r'(?:href|src)="(/(?:static|theme)/[^"]+\.(?:css|js))"')
 
 
@@ -117,6 +120,7 @@ class SamplePages:
         made.jinja_env.bytecode_cache = CompiledTemplates(made.jinja_env)
         made.jinja_env.auto_reload = False
         made.extensions["gatehouse.assets"] = Assets(STATIC)
+        made.extensions[SAMPLE_CACHE] = lru_cache(_CACHED_PAGES)(lambda page, *_: page.samples())
         return made
 
     @cached_property

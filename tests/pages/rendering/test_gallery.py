@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from werkzeug.test import Client, TestResponse
 
+from app.hub.theme_check.samples import SamplePages
 from tests.support.browsers import page_samples
 from tests.support.browsers.page_checkers import html_problems
 
@@ -45,6 +46,14 @@ def test_group_look_and_language_are_chosen() -> None:
 @pytest.mark.parametrize("query", ["look=absent", "look=own", "lang=xx", "mode=sepia", "size=huge", "group=x"])
 def test_unknown_choice_of_pages_is_not_found(query: str) -> None:
     assert page_at(f"/_gallery?{query}").status_code == 404
+
+
+def test_samples_that_share_a_form_keep_their_own_focus() -> None:
+    pages = SamplePages()
+    states = {"fresh": 1, "passkey refused": 0, "four ways": 1, "reauthentication, a passkey alone": 0}
+    for state, focused in (*states.items(), *reversed(states.items())):
+        html = pages.render("PasskeyLoginPage", state, "en", "acme").html
+        assert len(re.findall(r"<input[^>]* autofocus", html)) == focused, state
 
 
 def test_search_shows_what_has_every_word() -> None:
