@@ -27,8 +27,9 @@ from app.contract.tenants.tenant_pages import (
     theme_message_previews,
     theme_preview,
 )
+from app.hub.components.error_pages import PREVIEW_ENDED, ErrorPage
 from app.hub.gallery import Gallery, index_page, index_response, sample_page, use_brand
-from app.hub.locale import LANGUAGES, SOURCE
+from app.hub.locale import LANGUAGES, SOURCE, lookup
 from app.hub.rendering.assets import asset_response
 from app.hub.rendering.page import HTML
 from app.hub.tenants.branding import PageBranding, css_asset
@@ -130,16 +131,29 @@ def mails_by_kind(mails: Iterable[MailPreview]) -> list[tuple[str, list[MailPrev
 
 
 def _answer(operation: Operation[Req, Res], request: Req) -> Res:
-    """Return what a preview shows, or answer 404; from now on the visit is of an unknown browser."""
+    """Return what a preview shows, or answer 404, for a preview that ended with its own page; from now on the visit is of an unknown
+    browser.
+    """
     visit = current_visit()
     visit.session, visit.others, visit.trusted, visit.device_passkey, visit.cookies = "", (), "", "", {}
     visit.chosen_language = visit.cookie_language = ""
     if not PREVIEW_TOKEN.fullmatch(request.token):
-        abort(404)
+        abort(_ended())
     try:
         return api()(operation, request)
     except (BadParameter, UnknownThemeVersion):
+        if operation is theme_preview:
+            abort(_ended())
+        _previewed(request.token)  # the preview goes on, and has no such mail
         abort(404)
+
+
+def _ended() -> Response:
+    """Return the page for an address that expired, or that there never was: it does not say which."""
+    visit = current_visit()
+    visit.chosen_language = lookup(visit.query.get("lang", ""), LANGUAGES) or ""
+    visit.choose_language()
+    return _without_cookies(ErrorPage(PREVIEW_ENDED, 404, visit.reference).render(404))
 
 
 def _without_cookies(response: Response) -> Response:

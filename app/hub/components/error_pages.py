@@ -71,6 +71,11 @@ class RequestError:
     SIGN_IN_FAILED: Final = Explanation(_l("Sign-in didn’t finish"), _l("We couldn’t verify the response. Start over."))
 
 
+PREVIEW_ENDED: Final = Explanation(
+    _l("Preview link expired"),
+    _l("Preview links work for 24 hours. Ask for a new one, or create it with “gatehouse theme preview-link”."),
+)
+"""Of a theme; there may never have been one at the address."""
 _UNKNOWN_CLIENT: Final = "invalid_client: acme has no active application with the client_id 489d342c."
 _UNREGISTERED_URL: Final = (
     "invalid_request: The redirect_uri http://localhost:5001/callback is not registered for this application "
@@ -133,6 +138,7 @@ class ErrorPage(Page):
             "address not registered": cls(RequestError.WRONG_URL, 400, detail=_UNREGISTERED_URL, **back),
             "incomplete request": cls(RequestError.BAD_REQUEST, 400, detail="invalid_request", **back),
             "no such provider": cls(RequestError.NO_PROVIDER, 403, "7KQF-M2XD", detail="1223", again="/login"),
+            "preview ended": cls(PREVIEW_ENDED, 404, "7KQF-M2XD"),
             "sign-in did not finish": cls(RequestError.SIGN_IN_FAILED, 400, "7KQF-M2XD", again="/profile"),
         }
 

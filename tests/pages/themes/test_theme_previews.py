@@ -53,6 +53,16 @@ def answer(visitor: Visitor, address: str) -> TestResponse:
     return found
 
 
+def assert_has_ended(visitor: Visitor, address: str) -> None:
+    """An address that expired looks as one that there never was."""
+    shown = visitor.open(address)
+    assert shown.answer is not None
+    assert shown.answer.status_code == 404
+    assert "Preview link expired" in shown.text
+    assert "create it with “gatehouse theme preview-link”" in shown.text
+    assert "Set-Cookie" not in shown.answer.headers
+
+
 def test_every_sample_of_the_draft_is_shown(visitor: Visitor, address: str) -> None:
     index = answer(visitor, address)
     assert index.status_code == 200
@@ -166,7 +176,7 @@ def test_mail_that_fails_is_named_and_not_reported(world: World, themes: Themes,
 def test_preview_is_the_tenants_alone(address: str, new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     other = new_visitor_at(new_world())
     for path in ("", "/LoginPage/fresh", "/messages", "/messages/reset/link"):
-        assert answer(other, f"{address}{path}").status_code == 404
+        assert_has_ended(other, f"{address}{path}")
 
 
 @pytest.mark.parametrize("change", ["short", "long", "other", "odd"])
@@ -178,23 +188,32 @@ def test_changed_address_is_not_found(visitor: Visitor, address: str, change: st
         "other": address[:-9] + letter + address[-8:],
         "odd": address[:-1] + "~",
     }
-    assert answer(visitor, changed[change]).status_code == 404
+    assert_has_ended(visitor, changed[change])
     assert answer(visitor, address).status_code == 200
 
 
-def test_expired_preview_is_not_found(themes: Themes, visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expired_preview_explains_how_to_get_another(
+    themes: Themes, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     theme = themes.stored("Live")
     monkeypatch.setattr(preview, "LIFETIME", timedelta(seconds=-1))
     made = answered(themes.send("POST", f"/{theme}/versions/1/preview"))
-    assert answer(visitor, urlsplit(made["Url"]).path).status_code == 404
+    path = urlsplit(made["Url"]).path
+    for below in ("", "/LoginPage/fresh?lang=en", "/messages", "/messages/reset/link", "/theme.000000000000.css"):
+        assert_has_ended(visitor, f"{path}{below}")
+    german = visitor.open(f"{path}?lang=de")
+    assert german.answer is not None
+    assert "Set-Cookie" not in german.answer.headers
+    assert "Vorschaulink abgelaufen" in german.text
+    assert "Preview link expired" in german.follow("English").text
 
 
-def test_preview_of_a_deleted_theme_is_not_found(themes: Themes, visitor: Visitor) -> None:
+def test_preview_of_a_deleted_theme_has_ended(themes: Themes, visitor: Visitor) -> None:
     theme = themes.stored("Live")
     path = urlsplit(answered(themes.send("POST", f"/{theme}/versions/1/preview"))["Url"]).path
     assert answer(visitor, path).status_code == 200
     answered(themes.send("DELETE", f"/{theme}"))
-    assert answer(visitor, path).status_code == 404
+    assert_has_ended(visitor, path)
 
 
 def test_unknown_samples_and_versions_are_not_found(themes: Themes, visitor: Visitor, address: str) -> None:
@@ -202,5 +221,6 @@ def test_unknown_samples_and_versions_are_not_found(themes: Themes, visitor: Vis
     messages = ("messages?lang=xx", "messages?lang=keys", "messages/reset/link?lang=xx", "messages/reset/absent")
     for path in (*pages, *messages, "messages/absent/link", "messages/alarm/link?lang=", f"messages/{'x' * 41}/link"):
         assert answer(visitor, f"{address}/{path}").status_code == 404
+        assert "Page not found" in visitor.open(f"{address}/{path}").text
     assert refused(themes.send("POST", "/brand/versions/9/preview")) == (404, 8203)
     assert refused(themes.send("POST", "/absent/versions/1/preview")) == (404, 8191)
