@@ -96,6 +96,11 @@ CASES: dict[str, tuple[str, str, list[str]]] = {
         '<div class="own-sky"></div>',
         [],
     ),
+    "white on a black picture far down the page": (
+        f".own-far {{ position: absolute; top: 1850px; padding: 20px; color: #fff; background: {BLACK} #fff }}",
+        '<p class="own-far">Far</p>',
+        [],
+    ),
     "no edge": (".button { border: 0; background: #ddd }", "", [f"in forced colors without an edge: {BUTTON}"]),
 }
 
@@ -110,7 +115,7 @@ def pages(request: Request) -> Response:
 
 @pytest.fixture(scope="module")
 def sheet(chromium: Browser) -> Iterator[tuple[Sheet, str]]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 1640})
+    context = chromium.new_context()
     with served(pages) as port:
         yield Sheet(context.new_page()), f"http://127.0.0.1:{port}"
     context.close()

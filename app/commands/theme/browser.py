@@ -79,14 +79,12 @@ def browser_problems(
 ) -> Iterator[PageProblem]:
     """Yield what is wrong on the pages of a theme in a browser. Raises CommandError for a page that takes too long."""
     from app.hub.theme_check.browser.review import BrowserReview, review_in_browser
-    from app.hub.theme_check.browser.sheet import DESK, PageNotLoaded, Sheet
+    from app.hub.theme_check.browser.sheet import PageNotLoaded, Sheet
     from app.hub.theme_check.browser.sheet_server import SheetServer, served
     from app.hub.theme_check.samples import SAMPLE_DOMAIN
 
-    width, height = DESK
-    page = browser.new_page(viewport={"width": width, "height": 2 * height})
     with served(SheetServer(pages, pages.render, theme.served_files, SAMPLE_DOMAIN)) as port:
-        review = BrowserReview(Sheet(page), f"http://127.0.0.1:{port}", pages)
+        review = BrowserReview(Sheet(browser.new_page()), f"http://127.0.0.1:{port}", pages)
         try:
             yield from review_in_browser(review, places, _in_time)
         except PageNotLoaded as problem:

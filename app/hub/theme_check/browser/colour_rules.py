@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from app.hub.theme_check.browser.pixels import PaintedText, contrasts
-from app.hub.theme_check.browser.sheet import DESK, Faults, Sheet
+from app.hub.theme_check.browser.sheet import DESK, HIGHEST, Faults, Sheet
 
 if TYPE_CHECKING:
     from playwright.sync_api import CDPSession, Page
 
 # A kind is a text's style with the colours under it, or with its place where more than colours are drawn: it is judged once.
-_TEXTS: Final = """(doc, mode, frame) => {
+_TEXTS: Final = """(doc, [mode, highest], frame) => {
     const root = doc.documentElement, {judged} = paint, faults = [], measured = [];
-    frame.height = Math.min(Math.max(root.scrollHeight, doc.body.scrollHeight), 2000);
+    frame.height = Math.min(Math.max(root.scrollHeight, doc.body.scrollHeight), highest);
     const hits = paint.hits(doc);
     doc.adoptedStyleSheets.push(hits);
     const isShown = each => each.checkVisibility({visibilityProperty: true})
@@ -98,7 +98,7 @@ def in_forced_colours(sheet: Sheet) -> Iterator[Faults]:
 
 
 def _unreadable(sheet: Sheet, mode: str) -> Faults:
-    answers = sheet.ask(_TEXTS, mode)
+    answers = sheet.ask(_TEXTS, [mode, HIGHEST])
     faults = [[(found, needed, name) for found, needed, name in each["faults"]] for each in answers]
     if any(each["measured"] for each in answers):
         faults = [each + more for each, more in zip(faults, _measured(sheet, answers), strict=True)]
@@ -133,7 +133,7 @@ def _measured(sheet: Sheet, answers: list[dict[str, Any]]) -> Iterator[list[tupl
 
 
 def _picture(camera: CDPSession, page: Page, answer: dict[str, Any]) -> bytes:
-    """Return a PNG of the first part of a page, as high as the window: larger pictures would paint all pages of the sheet."""
+    """Return a PNG of the first part of a page, at most as high as the window: larger pictures would paint all pages of the sheet."""
     page.evaluate("top => scrollTo(0, top)", answer["top"])
     clip = {"x": 0, "y": answer["top"], "width": DESK[0], "height": answer["height"], "scale": 1}
     how = {"format": "png", "clip": clip, "optimizeForSpeed": True}
