@@ -17,6 +17,7 @@ from tests.support.visitors.visitor import NewVisitorAt
 
 THEMES = "/v2/manage/hosted-pages/themes"
 SPLIT = '<div class="own-frame">{{ mark() }}{{ content() }}{{ footer() }}</div>'
+OWN = ".own-a { color: red }"
 CONSOLE = '<p class="own-top">{{ section }}</p>{{ bar() }}{{ tabs() }}{{ content() }}{{ footer() }}'
 WHOLE: dict[str, Any] = {
     "Favicon": "/theme/icon.png",
@@ -170,12 +171,13 @@ def english(**members: Any) -> dict[str, Any]:
         ({"Body": {"BackgroundImage": "//evil.example/a.png"}}, "Body.BackgroundImage: "),
         ({"Content": {"LoginLabel": "Go {name}"}}, "Content.LoginLabel: expected no placeholders"),
         ({"Content": {"LoginLabel": "A"}, **english(buttonsName={"login": "B"})}, "login: expected the same as Content.LoginLabel"),
-        ({"Variables": {"--ink": "#fff"}}, "Variables: expected "),
+        ({"Variables": {"--radius": "6px", "--ink": "#fff"}}, "Variables.--ink: expected "),
         ({"Variables": {"--radius": "6px; } .button { display: none"}}, "Variables.--radius: "),
         ({"Variables": {"--radius": "6px /* a"}}, "Variables.--radius: "),
         ({"Variables": {"color": "red"}}, "Variables.color: "),
-        ({PAGE: {"Auth": {"Css": [".own-a { color: red }", "@import 'a.css';"]}}}, "Pages.Auth.Css: expected "),
-        ({PAGE: {"Profile": {"Css": [".control { display: none }"]}}}, "Pages.Profile.Css: expected "),
+        ({PAGE: {"Auth": {"Css": [OWN, f"{OWN}\n@import 'a.css';"]}}}, "Pages.Auth.Css: style sheet 2, line 2: expected "),
+        ({PAGE: {"Auth": {"Css": [f"{OWN}\n@import 'a.css';"]}}}, "Pages.Auth.Css: line 2: expected "),
+        ({PAGE: {"Profile": {"Css": [".control { display: none }"]}}}, "Pages.Profile.Css: line 1: expected "),
         ({PAGE: {"Auth": {"Css": ["/* Variables */\n:root { --radius: 1px }"]}}}, "Pages.Auth.Css: expected "),
         ({PAGE: {"Auth": {"Html": "{{ content() }}\n<b onclick=\"a()\">b</b>{{ footer() }}"}}}, "Pages.Auth.Html: line 2: expected "),
         ({PAGE: {"Profile": {"Html": "{{ content() }}"}}}, "Pages.Profile.Html: "),

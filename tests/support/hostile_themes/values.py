@@ -203,11 +203,11 @@ VALUES: Final[Mapping[str, HostileTheme]] = {
     ),
     "template that is no UTF-8": HostileTheme(
         {LOGIN: b"a\nb\xff"},
-        problem="templates/pages/sign_in/login.html:1: expected UTF-8 text",
+        problem="templates/pages/sign_in/login.html:2: expected UTF-8 text",
     ),
     "style sheet that is no UTF-8": HostileTheme(
         {CSS: b"a\nb\xff"},
-        problem="static/css/theme.css:1: expected UTF-8 text",
+        problem="static/css/theme.css:2: expected UTF-8 text",
     ),
     "texts that are no UTF-8": HostileTheme(
         {DE: b"a: b\nsign_in: \xff"},

@@ -6,6 +6,7 @@ import pytest
 
 from app.contract.tenants.branding import Brand
 from app.identity.administration.configuration.file.read_configuration import Configuration, read
+from app.identity.administration.configuration.file.theme import read_folder
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.kit.text.source_texts import text_keys
 from tests.support.processes.command_line import Run
@@ -208,6 +209,12 @@ def test_unreadable_layout_is_refused(theme: Path, layouts: Path) -> None:
     (layouts / "split.html").unlink()
     (layouts / "split.html").symlink_to("/etc/hostname")
     assert "expected a link within the theme folder" in problem(theme, "")
+
+
+def test_folder_without_its_file_is_refused(theme: Path) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read_folder.folder_of(theme)
+    assert str(refused.value) == f"{theme}/theme.yaml:1: expected this file: every theme folder has it"
 
 
 def test_layout_in_a_file_of_tenants_is_checked(tmp_path: Path) -> None:

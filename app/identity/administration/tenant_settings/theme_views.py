@@ -303,19 +303,22 @@ def _refuse_unusable(brand: Mapping[str, Any], origins: Mapping[Path, str]) -> N
                 raise BadField(f"{member}: {str(error['msg']).removeprefix('Value error, ')}.") from None
         return
     for found in theme_problems.problems(model):
-        member = origins.get(found.path) or (
-            _member_of_line(model.css, found.line, origins) if found.path == ("css",) else ""
-        )
-        if member:
-            raise (
-                BadField(f"{member}: {found.sentence}.")
-                if found.path == ("css",)
-                else BadField(f"{member}: {found.sentence_with_line}.")
-            )
+        if found.path == ("css",) and (place := _place_of_line(model.css, found.line, origins)):
+            raise BadField(f"{place}: {found.sentence}.")
+        if found.path in origins:
+            raise BadField(f"{origins[found.path]}: {found.sentence_with_line}.")
 
 
-def _member_of_line(css: str, line: int, origins: Mapping[Path, str]) -> str:
-    """Return the member whose style sheet has a line of the stored one."""
-    before = "\n".join(css.split("\n")[:line])
-    names = _SECTION.findall(before + "\n")
-    return origins.get(("css", names[-1] if names else _SHEETS["auth"]), "")
+def _place_of_line(css: str, line: int, origins: Mapping[Path, str]) -> str:
+    """Return the member that gave a line of the stored style sheet, and the line there; empty if no member gave it."""
+    lines = css.split("\n")[:line]
+    heads = [(at, found[1]) for at, text in enumerate(lines, 1) if (found := _SECTION.match(f"{text}\n"))]
+    start, name = heads[-1] if heads else (0, _SHEETS["auth"])
+    member = origins.get(("css", name), "")
+    if not member:
+        return ""
+    if name == _VARIABLES:
+        variable = _VARIABLE.match(lines[-1])
+        return f"{member}.{variable[1]}" if variable else member
+    number = [head for _, head in heads].count(name)
+    return f"{member}: " + (f"style sheet {number}, " if number > 1 else "") + f"line {line - start}"

@@ -56,7 +56,8 @@ def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> ThemeFo
         return None
     file = root / "theme.yaml"
     if not file.is_file():
-        outer.problem(path, f"expected the file theme.yaml in {name}")
+        at = Path(outer.file).parent / name / file.name
+        outer.problems.append(ConfigurationProblem(str(at), 1, "", "expected this file: every theme folder has it"))
         return None
     try:
         inner = yaml_document.read(file.read_bytes(), f"{Path(outer.file).parent / name / 'theme.yaml'}")

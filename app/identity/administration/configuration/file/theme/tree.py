@@ -136,6 +136,7 @@ def _text(outer: YamlDocument, file: Path, most: int, *parts: str) -> str | None
         return None
     try:
         return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        outer.problems.append(_problem(outer, 1, "expected UTF-8 text", *parts))
+    except UnicodeDecodeError as problem:
+        line = problem.object.count(b"\n", 0, problem.start) + 1
+        outer.problems.append(_problem(outer, line, "expected UTF-8 text", *parts))
         return None
