@@ -67,7 +67,11 @@ def test_apply_creates_tenant_with_all_contents(ours: IdentityServices) -> None:
         ("email", "ada@example.com"),
         ("username", "ada"),
     }
-    assert sorted(row.event for row in rows(ours, "audit")) == ["account.created", *["oauth_clients.added"] * 2]
+    assert sorted(row.event for row in rows(ours, "audit")) == [
+        "account.created",
+        *["oauth_clients.added"] * 2,
+        "theme_versions.published",
+    ]
 
 
 def test_second_apply_changes_nothing(ours: IdentityServices) -> None:

@@ -76,6 +76,9 @@ def test_publishing_inactive_theme_changes_no_page(themes: Themes) -> None:
     assert (themes.shown(), themes.published(other)) == ("Autumn", 2)
     answered(themes.send("PUT", f"/{other}/activate"))
     assert themes.shown() == "Late spring"
+    facts = themes.audited("themes.activated")[0]
+    assert facts["id"] == other
+    assert facts["by"].startswith("robot-")
 
 
 @pytest.mark.both_databases

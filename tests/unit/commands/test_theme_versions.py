@@ -143,6 +143,14 @@ def test_draft_is_published_and_rolled_back(acme: Run, tmp_path: Path) -> None:
     assert "by=command" in acme("audit", "acme").stdout
 
 
+def test_first_look_of_a_file_is_audited(acme: Run) -> None:
+    lines = acme("audit", "acme", "--json").stdout.splitlines()
+    (published,) = [row["facts"] for row in map(json.loads, lines) if row["event"] == "theme_versions.published"]
+    assert (published["id"], published["version"], published["by"]) == ("brand", 1, "file")
+    (version,) = map(json.loads, acme("theme", "versions", "acme", "--json").stdout.splitlines())
+    assert version["created_by"] == "file"
+
+
 def test_applied_theme_is_a_version(acme: Run, tmp_path: Path) -> None:
     written(tmp_path / "acme", "Acme two")
     assert acme("apply", "acme.yaml").exit_code == 0

@@ -75,7 +75,7 @@ def activate(context: Context, item: Item, body: Any) -> theme_operations.ThemeA
 
     Writer(context, theme_operations.THEMES, BadField, BadField()).check(item)
     _activate(context, item)
-    context.audit.record("themes.activated", id=item.id[0])
+    context.audit.record("themes.activated", id=item.id[0], by=history.author(context))
     return theme_operations.ThemeActivated()
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from app.contract.tenants.branding import Brand, set_members
 from app.contract.tenants.settings import TenantSettings
+from app.contract.themes.theme_version_operations import OWN_LOOK
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangeAction
 from app.identity.administration.configuration.sections import declared_secrets, declared_settings
@@ -134,6 +135,7 @@ class TenantSection(FileSection):
     def _add(self, **columns: Any) -> None:
         tenant_writes.add(self.work, self.declared.name, **columns)
         self._store_files()
+        self._publish_look({}, columns["brand"])
 
     def _secrets(self, stored: dict[str, Any], settings: dict[str, Any]) -> dict[str, bytes | None]:
         encryption, tenant_id, connections = self._encryption, self.planned.tenant_id, settings.get("connections", {})
@@ -194,11 +196,18 @@ class TenantSection(FileSection):
         tenant_writes.change(self.work, **columns)
         self._store_files()
         provider_tokens.delete_unretained(self.work, before["settings"], columns["settings"])
-        looks = set_members(before["brand"]), set_members(columns["brand"])
-        if looks[0] != looks[1]:
-            audit = AuditLog(self.run.services.clock)
-            history.publish_own(self.work, audit, *looks, history.FILE_AUTHOR, self.run.now)
-            audit.write(self.work)
+        self._publish_look(before["brand"], columns["brand"])
+
+    def _publish_look(self, before: dict[str, Any], after: dict[str, Any]) -> None:
+        looks = set_members(before), set_members(after)
+        if looks[0] == looks[1]:
+            return
+        audit, by = AuditLog(self.run.services.clock), history.FILE_AUTHOR
+        if self.stored is None:
+            history.publish(self.work, audit, OWN_LOOK, history.FIRST, looks[1], by, self.run.now)
+        else:
+            history.publish_own(self.work, audit, *looks, by, self.run.now)
+        audit.write(self.work)
 
     @property
     def _encryption(self) -> Encryption:
