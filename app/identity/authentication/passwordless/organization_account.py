@@ -46,6 +46,11 @@ class ConnectionAdmission:
             )
         return account_store.by_uid(context, account.uid) if self.join(context, account) else None
 
+    def record_refusal(self, context: Context, reason: LoginReason) -> None:
+        """Record in the audit why the identity signs nobody in."""
+        facts = {"org_id": self.connection.org_id, "connection_id": self.connection.name, "reason": reason.value}
+        context.audit.record("organization.connection_refused", **facts)
+
     def join(self, context: Context, account: Account) -> bool:
         """Bring membership and roles of an account up to date, and return whether it may sign in by the connection.
 
@@ -70,8 +75,7 @@ def admit(context: Context, connection: OfferedConnection, identity: ProviderIde
     if holder is not None and not (_is_theirs(context, connection.org_id, holder) and admission.join(context, holder)):
         refusal = LoginReason.NOT_MEMBER
     if refusal is not None:
-        facts = {"org_id": connection.org_id, "connection_id": connection.name, "reason": refusal.value}
-        context.audit.record("organization.connection_refused", **facts)
+        admission.record_refusal(context, refusal)
     return replace(admission, refusal=refusal, holder=holder)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from app.contract import errors
@@ -40,6 +39,9 @@ from app.identity.pages_api.interactions import interaction_handoff, next_step, 
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize.request import CheckedRequest
+
+if TYPE_CHECKING:
+    from app.identity.authentication.passwordless.organization_account import ConnectionAdmission
 
 LANDING: Final = "/identities"
 TAKEN: Final = "taken"
@@ -307,7 +309,7 @@ def _sign_in_for_organization(
         return _refuse(context, interaction, admission.identity, admission.refusal)
     if admission.holder is not None:
         return _sign_in_linked(context, interaction, admission.holder, admission.identity)
-    return _sign_in_by_email(context, interaction, admission.identity, admission.find_or_create)
+    return _sign_in_by_email(context, interaction, admission.identity, admission)
 
 
 def _offer_registration(
@@ -339,26 +341,28 @@ def _sign_in_by_email(
     context: Context,
     interaction: Interaction,
     identity: ProviderIdentity,
-    find_or_create: Callable[[Context, ProviderIdentity], Account | None] = federated_account.by_email,
+    admission: ConnectionAdmission | None = None,
 ) -> StepResponse:
     """Sign in to the account with the address that the provider verified; create it if there is none.
 
     Args:
-        find_or_create: returns the account, as `federated_account.by_email` does; None where its organization has no seat left.
+        admission: of an organization's connection, which also makes the account a member.
     """
     position = context.audit.position()
+    reason, find_or_create = None, admission.find_or_create if admission is not None else federated_account.by_email
     try:
         account = find_or_create(context, identity)
     except (errors.EmailRefused, errors.EmailDomainRefused):
-        return _refuse(context, interaction, identity, LoginReason.EMAIL_REFUSED)
+        account, reason = None, LoginReason.EMAIL_REFUSED
     except (errors.EmailRegistered, errors.ClosedLink, errors.UnknownAccount):  # another account took it concurrently
-        context.work.rollback()
-        context.audit.drop_since(position)
-        return _refuse(context, interaction, identity, LoginReason.DENIED)
+        account, reason = None, LoginReason.DENIED
     if account is None:
         context.work.rollback()
         context.audit.drop_since(position)
-        return _refuse(context, interaction, identity, LoginReason.NOT_MEMBER)
+        reason = reason or LoginReason.NOT_MEMBER
+        if admission is not None:
+            admission.record_refusal(context, reason)
+        return _refuse(context, interaction, identity, reason)
     interaction = pending_identities.store_pending(context, interaction, identity, account.uid, is_email_verified=True)
     return _complete(context, interaction, account, identity)
 

@@ -8,6 +8,7 @@ from app.contract.shared_responses import Deleted
 from app.identity.directory.organizations import organization_powers, organizations
 from app.identity.directory.organizations.connections import organization_connection_store, organization_connections
 from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
+from app.identity.directory.organizations.membership_changes import connection_grants, group_roles
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require_powers
 from app.identity.public_api.organizations import connection_views
@@ -57,7 +58,7 @@ def update(context: Context, req: organization_connection_operations.UpdateConne
 @requires_organizations
 def delete(context: Context, req: organization_connection_operations.ConnectionPath) -> Deleted:
     require_powers(context, [organization_powers.CONNECTION])
-    organization_connections.delete(context, organizations.require_active(context, req.org_id), req.conn_id)
+    connection_grants.delete_connection(context, organizations.require_active(context, req.org_id), req.conn_id)
     return Deleted()
 
 
@@ -85,21 +86,21 @@ def list_group_roles(
 @requires_organizations
 def create_group_role(context: Context, req: organization_connection_operations.CreateGroupRole) -> GroupRole:
     require_powers(context, [organization_powers.CONNECTION])
-    return connection_views.group_role(organization_connections.add_group_role(context, req))
+    return connection_views.group_role(group_roles.add(context, req))
 
 
 @organization_connection_operations.update_group_role.implements
 @requires_organizations
 def update_group_role(context: Context, req: organization_connection_operations.UpdateGroupRole) -> GroupRole:
     require_powers(context, [organization_powers.CONNECTION])
-    return connection_views.group_role(organization_connections.change_group_role(context, req))
+    return connection_views.group_role(group_roles.change(context, req))
 
 
 @organization_connection_operations.delete_group_role.implements
 @requires_organizations
 def delete_group_role(context: Context, req: organization_connection_operations.GroupRolePath) -> Deleted:
     require_powers(context, [organization_powers.CONNECTION])
-    organization_connections.delete_group_role(context, _found(context, req), req.group_role_id)
+    group_roles.delete(context, _found(context, req), req.group_role_id)
     return Deleted()
 
 

@@ -103,6 +103,7 @@ def test_full_organization_refuses_and_creates_nothing(globex: ConnectedOrganiza
     assert "You’re not a member yet" in page.text
     assert globex.count_accounts() == 1
     assert len(globex.events("account.registered")) == 1, "the audit names no account that was rolled back"
+    assert [facts["reason"] for _, facts in globex.events("organization.connection_refused")] == ["member"]
 
 
 def test_closed_registration_does_not_stop_new_members(new_connected: NewConnected) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
+from tests.support.organizations.invitations import InvitingBusiness
 from tests.support.organizations.management import PATH
-from tests.support.tenants.tenant_server import answered
+from tests.support.tenants.tenant_server import answered, refused
 
 JONATHAN = f"jonathan@{DOMAIN}"
 
@@ -45,6 +46,33 @@ def test_role_given_by_hand_stays(globex: ConnectedOrganization) -> None:
     answered(globex.business.assign(mina.uid, globex.org, editor))
     globex.group_role("editors", editor)
     globex.sign_in(groups=["editors"])
+    globex.sign_in_anew(groups=[])
+    assert globex.roles() == {globex.member_role, editor}
+
+
+@pytest.mark.parametrize("giver", ["server", "everywhere", "invitation"])
+def test_role_given_by_hand_later_stays(globex: ConnectedOrganization, giver: str) -> None:
+    """People may give a role that the connection granted before; only they take it then."""
+    editor = globex.business.role("Editor", org="" if giver == "everywhere" else globex.org)
+    globex.group_role("editors", editor)
+    inviting = InvitingBusiness(globex.business.tenant)
+    inviting.org = globex.org
+    if giver == "invitation":
+        inviting.invite(MINA["email"], roleIds=[editor])
+    invitation = inviting.token(MINA["email"]) if giver == "invitation" else ""
+    globex.sign_in(groups=["editors"])
+    account = globex.account()
+    assert account is not None
+    if giver == "server":
+        answered(globex.business.assign(account.uid, globex.org, editor))
+        assert refused(globex.business.assign(account.uid, globex.org, editor)) == (409, 8130)
+    elif giver == "everywhere":
+        answered(
+            globex.business.send("PUT", f"/v2/manage/account/{account.uid}/orgcontext/roles", {"RoleIds": [editor]})
+        )
+    else:
+        token = str(globex.business.tenant.tokens(account.uid)["access_token"])
+        answered(inviting.accept(invitation, token))
     globex.sign_in_anew(groups=[])
     assert globex.roles() == {globex.member_role, editor}
 
@@ -95,6 +123,20 @@ def test_deleted_connection_keeps_the_last_owner(owned: tuple[ConnectedOrganizat
     answered(globex.business.send("DELETE", f"{PATH}/{globex.org}/connections/{globex.id}"))
     assert globex.roles() == {owner}
     assert globex.roles(JONATHAN) == set()
+
+
+def test_deleted_connection_ends_what_its_members_began(globex: ConnectedOrganization) -> None:
+    """As after every other removal: an invitation would let the person or a friend return."""
+    globex.sign_in()
+    account = globex.account()
+    assert account is not None
+    inviting = InvitingBusiness(globex.business.tenant)
+    inviting.org = globex.org
+    sent = inviting.invite("friend@elsewhere.example", inviterUid=account.uid, roleIds=[globex.member_role])
+    answered(globex.business.send("DELETE", f"{PATH}/{globex.org}/connections/{globex.id}"))
+    assert answered(globex.business.send("GET", f"/v2/manage/invitations/{sent['Id']}"))["Status"] == "revoked"
+    assert [uid for uid, _ in globex.events("event.UnassignRoles")] == [account.uid]
+    assert [uid for uid, _ in globex.events("organization.roles_removed")] == [account.uid]
 
 
 def test_deleted_group_role_is_taken_at_once(globex: ConnectedOrganization) -> None:

@@ -1,4 +1,4 @@
-"""The rules of the connections of organizations, and of the roles of groups at their identity providers."""
+"""The rules of the connections of organizations."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from typing import Any, Final
 from app.contract import errors
 from app.contract.organizations import organization_connection_operations
 from app.contract.organizations.models import Attributes
-from app.identity.directory.organizations import organization_names, organization_store, organizations
+from app.identity.directory.organizations import organization_names, organizations
 from app.identity.directory.organizations.connections import organization_connection_store, saml_metadata
 from app.identity.directory.organizations.connections.organization_connection_store import (
-    GroupRoleRecord,
     OrganizationConnectionRecord,
 )
 from app.identity.directory.organizations.domains import domains, membership_domains
-from app.identity.directory.organizations.memberships import memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.roles import organization_roles
 from app.identity.platform import saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import outbound_http
@@ -63,8 +60,8 @@ def create(context: Context, req: organization_connection_operations.CreateConne
     organizations.lock_active(context, organization.org_id)
     values = {"name": req.name, "kind": req.connection_type, "domain": domain, "content": content}
     connection = organization_connection_store.add(context, organization.org_id, values, secrets)
-    _forget_domains(context, domain)
-    _record(context, "organization.connection_created", connection)
+    forget_domains(context, domain)
+    record(context, "organization.connection_created", connection)
     return connection
 
 
@@ -80,8 +77,8 @@ def update(context: Context, req: organization_connection_operations.UpdateConne
         organizations.lock_active(context, organization.org_id, is_alone=True)
         if require(context, organization, req.conn_id) == stored:
             connection = organization_connection_store.change(context, stored, values, secrets)
-            _forget_domains(context, stored.domain, connection.domain)
-            _record(context, "organization.connection_changed", connection)
+            forget_domains(context, stored.domain, connection.domain)
+            record(context, "organization.connection_changed", connection)
             return connection
         context.work.rollback()
     raise errors.TooManyRequests
@@ -116,99 +113,9 @@ def set_status(context: Context, organization: OrganizationRecord, connection_id
     connection = require(context, organization, connection_id)
     if not organization_connection_store.set_active(context, connection.connection_id, is_active):
         raise errors.StatusAlreadySet
-    _forget_domains(context, connection.domain)
+    forget_domains(context, connection.domain)
     event = "organization.connection_activated" if is_active else "organization.connection_deactivated"
-    _record(context, event, connection)
-
-
-def delete(context: Context, organization: OrganizationRecord, connection_id: str) -> None:
-    """Delete a connection with its group roles, and take the roles that it granted. Raises UnknownOrganizationConnection."""
-    from app.identity.directory.organizations.memberships import connection_grants  # noqa: PLC0415 - only deletions need it
-
-    organizations.lock_active(context, organization.org_id, is_alone=True)
-    connection = require(context, organization, connection_id)
-    connection_grants.take_back(context, organization.org_id, connection.connection_id)
-    organization_connection_store.remove(context, connection)
-    _forget_domains(context, connection.domain)
-    _record(context, "organization.connection_deleted", connection)
-
-
-def add_group_role(context: Context, req: organization_connection_operations.CreateGroupRole) -> GroupRoleRecord:
-    """Add a group role. Raises MalformedRoleId, GroupRoleNameTaken, GroupTaken."""
-    organization = organizations.lock_active(context, req.org_id)
-    connection = require(context, organization, req.conn_id)
-    values = {
-        "group_id": req.group_id,
-        "name": organization_names.checked(req.name),
-        "role_id": _role(context, organization, req.role_id),
-    }
-    added = organization_connection_store.add_group_role(context, connection, values)
-    _record(context, "organization.group_role_added", connection, group_role_id=added.group_role_id)
-    return added
-
-
-def change_group_role(context: Context, req: organization_connection_operations.UpdateGroupRole) -> GroupRoleRecord:
-    """Change a group role. Raises as `add_group_role` does, and MalformedGroupRoleId, UnknownGroupRole."""
-    organization = organizations.lock_active(context, req.org_id, is_alone=True)
-    connection = require(context, organization, req.conn_id)
-    stored = require_group_role(context, connection, req.group_role_id)
-    values = {
-        "group_id": req.group_id or stored.group_id,
-        "name": organization_names.checked(req.name) if req.name is not None else stored.name,
-        "role_id": _role(context, organization, req.role_id) if req.role_id is not None else stored.role_id,
-    }
-    changed = organization_connection_store.change_group_role(context, stored, values)
-    if changed is None:
-        raise errors.UnknownGroupRole
-    if (changed.group_id, changed.role_id) != (stored.group_id, stored.role_id):
-        _take_unmapped(context, organization, connection, stored.role_id)
-    _record(context, "organization.group_role_changed", connection, group_role_id=stored.group_role_id)
-    return changed
-
-
-def delete_group_role(context: Context, connection: OrganizationConnectionRecord, group_role_id: str) -> None:
-    """Delete a group role, and take its role from those who have it through no other. Raises MalformedGroupRoleId, UnknownGroupRole."""
-    organization = organization_store.locked(context, connection.org_id, is_alone=True)
-    stored = require_group_role(context, connection, group_role_id)
-    if not organization_connection_store.remove_group_role(context, stored):
-        raise errors.UnknownGroupRole
-    _take_unmapped(context, organization, connection, stored.role_id)
-    _record(context, "organization.group_role_deleted", connection, group_role_id=group_role_id)
-
-
-def _take_unmapped(
-    context: Context, organization: OrganizationRecord | None, connection: OrganizationConnectionRecord, role_id: str
-) -> None:
-    """Take a role that the connection granted, unless another group role or the default of new members grants it.
-
-    Groups of people are known at their sign-ins alone: a role whose group changed comes back at the next one.
-    """
-    from app.identity.directory.organizations.memberships import connection_grants  # noqa: PLC0415 - as above
-
-    others = organization_connection_store.group_roles(context, [connection.connection_id])[connection.connection_id]
-    defaults = memberships.default_role_ids(context, organization) if organization else ()
-    if role_id not in {*(item.role_id for item in others), *defaults}:
-        connection_grants.take_back(context, connection.org_id, connection.connection_id, [role_id])
-
-
-def require_group_role(
-    context: Context, connection: OrganizationConnectionRecord, group_role_id: str
-) -> GroupRoleRecord:
-    """Return a group role of the connection. Raises MalformedGroupRoleId, UnknownGroupRole."""
-    if not organization_names.is_id(organization_names.GROUP_ROLE, group_role_id):
-        raise errors.MalformedGroupRoleId
-    found = organization_connection_store.group_role(context, connection.connection_id, group_role_id)
-    if found is None:
-        raise errors.UnknownGroupRole
-    return found
-
-
-def _role(context: Context, organization: OrganizationRecord, role_id: str) -> str:
-    """Return the id of a role that members can have. Raises MalformedRoleId, also for a role of another organization."""
-    try:
-        return organization_roles.for_members(context, organization.org_id, [role_id])[0].role_id
-    except errors.RoleOfOtherOrganization:
-        raise errors.MalformedRoleId from None
+    record(context, event, connection)
 
 
 def _domain(context: Context, organization: OrganizationRecord, text: str | None) -> str | None:
@@ -314,11 +221,11 @@ def _wrong(field: str, why: str) -> errors.BadField:
     return errors.BadField(f"The {alias} is not formatted correctly: {why}.")
 
 
-def _forget_domains(context: Context, *found: str | None) -> None:
+def forget_domains(context: Context, *found: str | None) -> None:
     """Let the sign-in page learn whether domains lead to connections."""
     if any(found):
         membership_domains.forget(context)
 
 
-def _record(context: Context, event: str, connection: OrganizationConnectionRecord, **facts: str) -> None:
+def record(context: Context, event: str, connection: OrganizationConnectionRecord, **facts: str) -> None:
     context.audit.record(event, org_id=connection.org_id, connection_id=connection.connection_id, **facts)

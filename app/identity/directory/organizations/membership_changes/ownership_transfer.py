@@ -81,7 +81,8 @@ def _step_down(context: Context, actor: Account, scope: ManagedOrganization, own
     if not after:
         departures.leave(context, actor, scope.organization)
         return
-    memberships.join(context, actor, scope.organization, after)
+    if missing := set(after) - memberships.held_role_ids(context, actor, scope.organization):
+        memberships.join(context, actor, scope.organization, sorted(missing))
     departures.remove(context, actor, scope.organization, owning)
 
 

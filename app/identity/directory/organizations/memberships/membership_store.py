@@ -7,7 +7,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
@@ -186,6 +186,22 @@ def granted(context: Context, uid: str, org_id: str) -> dict[str, str | None]:
     """Return the ids of the account's roles in an organization, each with the connection that granted it; None: people did."""
     rows = context.work.all(select(M.role_id, M.connection_id).where(*_of(context, M.uid == uid, M.org_id == org_id)))
     return {row.role_id: row.connection_id for row in rows}
+
+
+def granted_by(
+    context: Context, org_id: str, connection_id: str, role_ids: Collection[str] | None = None
+) -> set[tuple[str, str]]:
+    """Return account and role of each grant of a connection, or those of these roles."""
+    where = [M.org_id == org_id, M.connection_id == connection_id]
+    where += [M.role_id.in_(role_ids)] if role_ids is not None else []
+    return {(row.uid, row.role_id) for row in context.work.all(select(M.uid, M.role_id).where(*_of(context, *where)))}
+
+
+def take_over(context: Context, uid: str, org_id: str, role_ids: Collection[str]) -> set[str]:
+    """Record that people give the account these roles, which a connection granted and can no longer take. Return their ids."""
+    where = _of(context, M.uid == uid, M.org_id == org_id, M.role_id.in_(role_ids), M.connection_id.is_not(None))
+    taken = update(organization_user_roles).where(*where).values(connection_id=None).returning(M.role_id)
+    return {row.role_id for row in context.work.all(taken)}
 
 
 def of_organization(

@@ -71,11 +71,16 @@ def add(context: Context, account: Account, organization: OrganizationRecord, ro
         UnknownMember: the account is gone.
         MalformedRoleId, RoleOfOtherOrganization: a role is unknown, or belongs to another organization.
         NoSeatLeft: the account is no member, and members have taken every seat.
-        UserRoleExists: the account has one of the roles; nothing was changed.
+        UserRoleExists: people gave the account one of the roles before; nothing was changed.
+
+    A role that a connection granted is a person's from now on: the connection no longer takes it away.
     """
     locked, found = _prepare(context, account, organization, role_ids)
-    membership_store.add(context, account.uid, organization.org_id, [role.role_id for role in found])
-    _record(context, account, organization, [role.role_id for role in found])
+    requested = {role.role_id for role in found}
+    taken_over = membership_store.take_over(context, account.uid, organization.org_id, requested)
+    if missing := requested - taken_over:
+        membership_store.add(context, account.uid, organization.org_id, sorted(missing))
+    _record(context, account, organization, requested)
     events.emit(context, "AssignRoles", locked)
 
 
@@ -89,7 +94,7 @@ def join(
 ) -> list[str]:
     """Give an account those of the roles that it lacks, by default the role of new members. Return the ids of the new ones.
 
-    `connection_id`: the connection that grants them, and may take them back.
+    `connection_id`: the connection that grants them, and may take them back; None: people do, also those that one granted before.
 
     Repeating it changes nothing, so invitations and verified domains may call it at every sign-in. Raises as `add` does, except
     UserRoleExists; without a role and a default role nothing happens.
@@ -100,6 +105,8 @@ def join(
     locked, found = _prepare(context, account, organization, requested)
     stored = held_role_ids(context, account, organization)
     missing = [role.role_id for role in found if role.role_id not in stored]
+    if stored and connection_id is None:
+        membership_store.take_over(context, account.uid, organization.org_id, [role.role_id for role in found])
     if missing:
         membership_store.add(context, account.uid, organization.org_id, missing, connection_id=connection_id)
         _record(context, account, organization, missing)
@@ -132,11 +139,13 @@ def add_everywhere(context: Context, account: Account, role_ids: Collection[str]
     active = [item for item in membership_store.memberships(context, account.uid) if item.organization.is_active]
     added = False
     for membership in active:
-        stored = {role.role_id for role in membership.roles}
-        missing = [role.role_id for role in roles if role.role_id not in stored]
+        stored, org_id = {role.role_id for role in membership.roles}, membership.organization.org_id
+        missing = {role.role_id for role in roles} - stored
+        given = missing | membership_store.take_over(context, account.uid, org_id, stored & {r.role_id for r in roles})
         if missing:
-            membership_store.add(context, account.uid, membership.organization.org_id, missing)
-            _record(context, account, membership.organization, missing)
+            membership_store.add(context, account.uid, org_id, sorted(missing))
+        if given:
+            _record(context, account, membership.organization, given)
             added = True
     if active and not added:
         raise errors.UserRoleExists
