@@ -1,7 +1,8 @@
 """Connects packages with those above them that they call."""
 
-from app.identity.authentication.sign_in.sessions import session_ends
+from app.identity.authentication.sign_in.sessions import connection_sessions, session_ends
 from app.identity.directory.accounts import account_store
+from app.identity.directory.organizations import connection_ends
 from app.identity.directory.organizations.memberships import membership_store
 from app.identity.platform import events
 from app.identity.protocols.oauth.logout import backchannel_logout
@@ -12,4 +13,5 @@ def connect() -> None:
     """Connect each extension point with the functions that it calls; idempotent, called by servers, commands and workers."""
     account_store.organizations_of_profile.connect(membership_store.profile_entries)
     session_ends.listeners.connect(backchannel_logout.notify_applications)
+    connection_ends.listeners.connect(connection_sessions.end_of_connections)
     events.listeners.connect(subscriptions.post_event)

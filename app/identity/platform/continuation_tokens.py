@@ -6,7 +6,7 @@ that only one of several concurrent uses succeeds. Short codes, which could be g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -262,6 +262,12 @@ def revoke_all(context: Context, uid: str, *purposes: ContinuationPurpose) -> No
     context.work.run(
         delete(token_table).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.purpose.in_(purposes))
     )
+
+
+def revoke_all_of(context: Context, uids: Collection[str], *purposes: ContinuationPurpose) -> None:
+    """Delete the tokens of several accounts of some purposes."""
+    where = (T.tenant_id == context.tenant.tenant_id, T.uid.in_(uids), T.purpose.in_(purposes))
+    context.work.run(delete(token_table).where(*where))
 
 
 def _token(row: Iterable[Any]) -> ContinuationToken:

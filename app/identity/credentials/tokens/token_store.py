@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -285,6 +285,16 @@ def delete_of_session(work: UnitOfWork, uid: str, session_id: str) -> None:
 def delete_outliving_session(work: UnitOfWork, uid: str, session_id: str) -> None:
     """Delete every token that was issued in a session of the account and outlives it."""
     _delete(work, lambda c: [c.uid == uid, c.session_id.is_(None), c.facts["sid"].as_string() == session_id])
+
+
+def delete_with_method(work: UnitOfWork, uids: Collection[str], method: str, session_ids: Collection[str]) -> None:
+    """Delete the tokens of these accounts that have an `amr`, or end with one of these sessions."""
+
+    def conditions(c: Columns) -> list[ColumnElement[bool]]:
+        has_method = c.facts["amr"].as_string().contains(f'"{method}"', autoescape=True)
+        return [c.uid.in_(uids), or_(has_method, c.session_id.in_(session_ids))]
+
+    _delete(work, conditions)
 
 
 def delete_refresh_of_account(work: UnitOfWork, uid: str) -> None:

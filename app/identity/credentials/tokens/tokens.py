@@ -5,6 +5,7 @@ Access tokens have the form of a GUID; no table gives refresh tokens one.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -275,6 +276,11 @@ def revoke_session(context: Context, uid: str, session_id: str) -> None:
     """Revoke every token issued in a session of the account, also those that outlive it."""
     token_store.delete_of_session(context.work, uid, session_id)
     token_store.delete_outliving_session(context.work, uid, session_id)
+
+
+def revoke_with_method(context: Context, uids: Collection[str], method: str, session_ids: Collection[str]) -> None:
+    """Revoke the tokens of these accounts whose sign-in had an `amr`, also those that outlive its session, and those of these sessions."""
+    token_store.delete_with_method(context.work, uids, method, session_ids)
 
 
 def revoke_refresh_of_account(context: Context, uid: str) -> None:

@@ -115,6 +115,12 @@ def has_beginning(work: UnitOfWork, kind: str, beginning: str) -> bool:
     return work.one(select(I.uid).where(*where).limit(1)) is not None
 
 
+def uids_with_beginning(work: UnitOfWork, kind: str, beginning: str) -> set[str]:
+    """Return the accounts with a normalized identifier of this kind that begins so."""
+    where = (I.tenant_id == work.tenant_id, I.kind == kind, I.value.startswith(beginning, autoescape=True))
+    return {row.uid for row in work.all(select(I.uid).where(*where))}
+
+
 def by_identifiers(context: Context, kind: str, values: Collection[str]) -> dict[str, Account]:
     """Return the accounts with these normalized identifiers by identifier, in two statements for any number."""
     where = (I.tenant_id == context.tenant.tenant_id, I.kind == kind, I.value.in_(values))

@@ -72,6 +72,11 @@ def are_of(work: UnitOfWork, provider: str) -> bool:
     return account_store.has_beginning(work, IDENTITY, f"{provider.lower()} ")  # as `identity_value` writes it
 
 
+def uids_at(work: UnitOfWork, provider: str) -> set[str]:
+    """Return the accounts of the tenant that have an identity at the provider."""
+    return account_store.uids_with_beginning(work, IDENTITY, f"{provider.lower()} ")
+
+
 def find_account(context: Context, provider: str, subject: str) -> Account | None:
     """Return the account that the identity is linked to."""
     return account_store.by_identifier(context, IDENTITY, identifiers.identity_value(provider, subject))

@@ -11,7 +11,7 @@ from app.contract import errors
 from app.contract.organizations.models import Display
 from app.contract.organizations.organization_operations import DomainInput, UpdateOrganization
 from app.identity.directory import pictures
-from app.identity.directory.organizations import organization_names, organization_store
+from app.identity.directory.organizations import connection_ends, organization_names, organization_store
 from app.identity.directory.organizations.domains import domain_verification, domains, membership_domains
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.tenants import themed_tenant
@@ -120,6 +120,7 @@ def update(context: Context, req: UpdateOrganization, by: str | None = None) -> 
 def delete(context: Context, org_id: str, by: str | None = None) -> None:
     """Delete an organization with all that belongs to it. Raises UnknownOrganization."""
     membership_domains.forget_of(context, checked_id(org_id))
+    connection_ends.announce(context, org_id)
     if not organization_store.remove(context, org_id):
         raise errors.UnknownOrganization
     pictures.delete_of_organization(context.work, org_id)
@@ -132,6 +133,8 @@ def set_status(context: Context, org_id: str, is_active: bool) -> None:
         require(context, org_id)
         raise errors.StatusAlreadySet
     membership_domains.forget_of(context, org_id)
+    if not is_active:
+        connection_ends.announce(context, org_id)
     context.audit.record("organization.activated" if is_active else "organization.deactivated", org_id=org_id)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
+from sqlalchemy import ColumnElement, String, bindparam, cast, delete, func, select, update
 from sqlalchemy.engine import Row
 
 from app.identity.authentication.sign_in.tables import sessions
@@ -144,6 +144,17 @@ def of_connection(context: Context, connection_id: str, uid: str) -> Sequence[Ro
     began = S.upstream.startswith(f"{connection_id} ", autoescape=True)
     where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, began)
     return context.work.all(select(S.uid, S.session_id).where(*where))
+
+
+def uids_of_connection(context: Context, connection_id: str) -> set[str]:
+    """Return the accounts that have a session which a connection of an organization began."""
+    began = S.upstream.startswith(f"{connection_id} ", autoescape=True)
+    return {row.uid for row in context.work.all(select(S.uid).where(S.tenant_id == context.tenant.tenant_id, began))}
+
+
+def remove_with_method(context: Context, uids: Collection[str], method: str) -> Sequence[Row[Any]]:
+    """Delete the sessions of these accounts that have an `amr`, and return them as `remove` does."""
+    return _remove(context, S.uid.in_(uids), cast(S.methods, String).contains(f'"{method}"', autoescape=True))
 
 
 def remove_of_application(context: Context, uid: str, client_id: str, session_id: str | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from app.contract import errors
 from app.contract.organizations import organization_connection_operations
 from app.contract.organizations.models import Attributes
-from app.identity.directory.organizations import organization_names, organizations
+from app.identity.directory.organizations import connection_ends, organization_names, organizations
 from app.identity.directory.organizations.connections import organization_connection_store, saml_metadata
 from app.identity.directory.organizations.connections.organization_connection_store import (
     OrganizationConnectionRecord,
@@ -113,6 +113,8 @@ def set_status(context: Context, organization: OrganizationRecord, connection_id
     connection = require(context, organization, connection_id)
     if not organization_connection_store.set_active(context, connection.connection_id, is_active):
         raise errors.StatusAlreadySet
+    if not is_active:
+        connection_ends.announce(context, organization.org_id, connection.connection_id)
     forget_domains(context, connection.domain)
     event = "organization.connection_activated" if is_active else "organization.connection_deactivated"
     record(context, event, connection)

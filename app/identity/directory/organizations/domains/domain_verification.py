@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors
 from app.contract.organizations.models import DomainProblem
+from app.identity.directory.organizations import connection_ends
 from app.identity.directory.organizations.domains import domains, membership_domains
 from app.identity.directory.organizations.domains.domains import D, OrganizationDomain, claims_of
 from app.identity.directory.organizations.tables import organization_domains
@@ -163,6 +164,7 @@ def _fail(context: Context, domain: OrganizationDomain, problem: DomainProblem) 
     )
     if domain.is_verified:
         membership_domains.forget_of(context, domain.org_id)
+        connection_ends.announce(context, domain.org_id)
 
 
 def _notify(context: Context, domain: OrganizationDomain, notify: Notify) -> None:

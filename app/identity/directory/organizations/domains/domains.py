@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from app.contract import errors
 from app.contract.organizations.models import DomainProblem
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.organizations import organization_names
+from app.identity.directory.organizations import connection_ends, organization_names
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.domains.mail_providers import is_mail_provider
 from app.identity.directory.organizations.organization import OrganizationRecord
@@ -184,6 +184,7 @@ def remove(context: Context, domain: OrganizationDomain, *, is_retained: bool = 
     context.work.run(delete(organization_domains).where(*claims_of(context), D.domain_id == domain.domain_id))
     if domain.is_verified:
         membership_domains.forget_of(context, domain.org_id)
+        connection_ends.announce(context, domain.org_id)
     context.audit.record("organization.domain_removed", uid=by, org_id=domain.org_id, domain=domain.domain)
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 
 from app.identity.directory.accounts import account_store
-from app.identity.directory.organizations import organizations
+from app.identity.directory.organizations import connection_ends, organizations
 from app.identity.directory.organizations.connections import organization_connection_store, organization_connections
 from app.identity.directory.organizations.membership_changes import departures
 from app.identity.directory.organizations.memberships import membership_store
@@ -20,6 +20,7 @@ def delete_connection(context: Context, organization: OrganizationRecord, connec
     organizations.lock_active(context, organization.org_id, is_alone=True)
     connection = organization_connections.require(context, organization, connection_id)
     take_back(context, organization, connection.connection_id)
+    connection_ends.announce(context, organization.org_id, connection.connection_id)
     organization_connection_store.remove(context, connection)
     organization_connections.forget_domains(context, connection.domain)
     organization_connections.record(context, "organization.connection_deleted", connection)

@@ -1,0 +1,63 @@
+"""Ends what people are signed in with by an organization's connection when it signs nobody in any more.
+
+Sessions and tokens that came from such a session, such as those of a device or of another browser, do not say by which provider
+it began. So everything of these accounts that began at any provider ends: who may still sign in does so again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Final
+
+from sqlalchemy.engine import Row
+
+from app.identity.authentication.federation import token_handoff
+from app.identity.authentication.sign_in.sessions import session_ends, session_store, sessions
+from app.identity.authentication.sign_in.sessions.session_ends import Ending
+from app.identity.credentials.tokens import tokens
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.organizations.connections import organization_connection_store
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose
+
+_BATCH: Final = 500
+"""Accounts of one statement."""
+
+
+def end_of_connections(context: Context, org_id: str, connection_id: str | None = None) -> None:
+    """End the sessions and tokens of the accounts that sign in by a connection, or by all connections of an organization."""
+    connections = organization_connection_store.of_organizations(context, [org_id])[org_id]
+    for connection in connections:
+        if connection_id in (None, connection.connection_id) and not connection.is_saml:
+            _end_of(context, org_id, connection.connection_id)
+
+
+def _end_of(context: Context, org_id: str, connection_id: str) -> None:
+    linked = linked_identities.uids_at(context.work, connection_id)
+    uids = sorted({*linked, *session_store.uids_of_connection(context, connection_id)})
+    ended = 0
+    for start in range(0, len(uids), _BATCH):
+        ended += _end_of_accounts(context, uids[start : start + _BATCH])
+    if uids:
+        facts = {"org_id": org_id, "connection_id": connection_id}
+        context.audit.record("organization.connection_sessions_ended", accounts=len(uids), sessions=ended, **facts)
+
+
+def _end_of_accounts(context: Context, uids: Collection[str]) -> int:
+    """End what the accounts began at a provider. Return the number of sessions."""
+    removed = sorted(session_store.remove_with_method(context, uids, sessions.FEDERATED), key=attrgetter("uid"))
+    tokens.revoke_with_method(context, uids, sessions.FEDERATED, [row.session_id for row in removed])
+    purposes = (ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP, *token_handoff.KINDS)
+    continuation_tokens.revoke_all_of(context, uids, *purposes)
+    for uid, rows in groupby(removed, key=attrgetter("uid")):
+        _announce(context, uid, list(rows))
+    return len(removed)
+
+
+def _announce(context: Context, uid: str, removed: Sequence[Row[tuple[str, ...]]]) -> None:
+    alive = tuple(session_ends.from_row(row) for row in removed if row.expires_at > context.now)
+    session_ends.announce(context, Ending(alive, "idp_logout"))
+    context.audit.record("sessions.ended", uid=uid, reason="connection")
