@@ -12,7 +12,8 @@ from app.contract.auth import API_KEY
 from app.contract.catalogue import operation
 from app.contract.error_groups import CONTACT_TAKEN, EMAIL_DOMAINS, SESSION_ERRORS, SMS_SENDING
 from app.contract.error_profiles import MAIN
-from app.contract.federation.connections import ConnectionSettings, well_known_provider
+from app.contract.federation.connection_completion import well_known_provider
+from app.contract.federation.connections import ConnectionSettings
 from app.contract.second_factors.challenge import Challenge
 from app.kit.operations.wire import From, Lower, Wire
 

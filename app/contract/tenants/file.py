@@ -12,13 +12,8 @@ from pydantic import AfterValidator, Field, create_model, model_validator
 from app.contract.accounts.file import AccountFile
 from app.contract.applications.file import ApplicationFile
 from app.contract.configuration_model import ConfigurationModel, plain
-from app.contract.federation.connections import (
-    NAMES,
-    ConnectionFile,
-    ConnectionName,
-    complete,
-    valid_instances,
-)
+from app.contract.federation.connection_completion import complete, valid_instances
+from app.contract.federation.connections import NAMES, ConnectionFile, ConnectionName
 from app.contract.messages.models import MailTemplate, TextMessageTemplate
 from app.contract.oauth.registration_settings import MAX_TOKENS, InitialAccessTokenFile
 from app.contract.organizations.file import OrganizationFile, TenantRoleFile

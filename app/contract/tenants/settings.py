@@ -22,7 +22,8 @@ from app.contract.configuration_model import (
 )
 from app.contract.consents.forms import ConsentForm, Paragraph, agree
 from app.contract.custom_objects.settings import CustomObject
-from app.contract.federation.connections import ConnectionName, ConnectionSettings, complete
+from app.contract.federation.connection_completion import complete
+from app.contract.federation.connections import ConnectionName, ConnectionSettings
 from app.contract.messages.models import SenderAddress, Sending
 from app.contract.oauth.authorization_details import AuthorizationDetailsTypes
 from app.contract.oauth.registration_settings import ClientRegistration

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from app.contract.captcha.models import CaptchaWidget
 from app.contract.tenants import tenant_pages
 from app.contract.tenants.settings import Captcha
 from app.contract.tenants.tenant_pages import BrandView, ThemeView
-from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import methods
 from app.identity.authentication.passwordless.methods import PHONE
 from app.identity.directory.tenants import registration_form, themed_tenant
@@ -76,9 +75,16 @@ def tenant(context: Context) -> tenant_pages.TenantView:
     )
 
 
-def _federation(context: Context) -> dict[str, Any]:
+class _Federation(TypedDict):
+    """The members of a `TenantView` about connections."""
+
+    connections: list[tenant_pages.ConnectionView]
+    finds_connections: bool
+
+
+def _federation(context: Context) -> _Federation:
     """Return the connections that pages offer, and whether domains lead to any."""
-    from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - the first page does without it
+    from app.identity.authentication.federation import home_realms, offered_connections  # noqa: PLC0415 - the start needs neither
 
     offered = [
         tenant_pages.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlalchemy import select, update
 
+from app.contract.jwt.jwt_operations import PROVIDERS
 from app.identity.assembly.table_modules import metadata
+from app.identity.platform.resource_storage.resource_store import resources
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.connecting import finished, led
 from tests.support.fakes.identity_provider import FakeProvider
@@ -66,6 +69,18 @@ def test_draft_is_tried_before_it_is_stored(acme: TenantServer, mapping: dict[st
 def test_stored_jwt_provider_is_tried(acme: TenantServer) -> None:
     body = {"AppName": "Partner", "Algo": "HS256", "Key": "k" * 32, "Mapping": {"person.id": "ID"}}
     answered(ask(acme, machine(acme, "all"), "POST", "/v2/manage/custom-providers/jwt", body))
+    assert tried(acme, Connection="jwt:Partner")["ID"] == "1815"
+
+
+def test_stored_mapping_of_an_unfillable_field_is_tried(acme: TenantServer) -> None:
+    """An earlier version stored such fields."""
+    body = {"AppName": "Partner", "Algo": "HS256", "Key": "k" * 32, "Mapping": {"person.id": "ID"}}
+    answered(ask(acme, machine(acme, "all"), "POST", "/v2/manage/custom-providers/jwt", body))
+    with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
+        where = (resources.c.tenant_id == acme.tenant_id, resources.c.kind == PROVIDERS.kind)
+        (row,) = work.all(select(resources.c.content).where(*where))
+        content = {**row.content, "mapping": {**row.content["mapping"], "roles": "Roles"}}
+        work.run(update(resources).where(*where).values(content=content))
     assert tried(acme, Connection="jwt:Partner")["ID"] == "1815"
 
 

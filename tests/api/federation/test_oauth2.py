@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.contract.federation.connections import ConnectionSettings, preset_settings, resolved
+from app.contract.federation.connection_completion import preset_settings, resolved
+from app.contract.federation.connections import ConnectionSettings
 from app.identity.authentication.federation.federated_sign_in import ConnectionBroken, ConnectionRefused
 from tests.support.accounts.connecting import finished, led, query_of
 from tests.support.credentials.devices import store_service_secrets

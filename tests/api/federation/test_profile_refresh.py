@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.federation.connections import preset_settings
+from app.contract.federation.connection_completion import preset_settings
 from tests.support.accounts.stored_tokens import KEEPS, NAME, SocialAccount, entries, social_account, stored_rows
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.operation_cases.cases import AccountHolder, Answer, Ask, Refusal, account_holder, refusals

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from app.contract.federation.connections import preset_settings
+from app.contract.federation.connection_completion import preset_settings
 from app.kit import randomness
 from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider, ReceivedRequest, challenge_of
 

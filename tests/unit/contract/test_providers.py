@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from app.contract.federation.connections import NAMES, is_offered, resolved
+from app.contract.federation.connection_completion import is_offered, resolved
+from app.contract.federation.connections import NAMES
 from app.contract.federation.provider_presets import ProviderPreset, presets
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.read_configuration import read

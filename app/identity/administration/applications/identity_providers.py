@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from app.contract import errors
 from app.contract.federation import oauth_providers, social_provider_operations
-from app.contract.federation.connections import resolved, wrong_instance
+from app.contract.federation.connection_completion import resolved, wrong_instance
 from app.contract.federation.identity_linking_operations import PROVIDERS
 from app.contract.federation.social_provider_operations import StoredSocialProvider
 from app.contract.tenants.settings import TenantSettings

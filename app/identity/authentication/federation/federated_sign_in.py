@@ -13,7 +13,7 @@ from typing import Final
 
 from app.contract import errors
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.contract.federation.connections import can_sign_in
+from app.contract.federation.connection_completion import can_sign_in
 from app.contract.messages.models import MailKind
 from app.identity.authentication.federation import (
     connection_traces,

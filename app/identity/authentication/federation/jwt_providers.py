@@ -63,10 +63,14 @@ class JwtSender:
         return f"{PREFIX}{self.provider.app_name.lower()}"
 
     @property
+    def claims(self) -> Mapping[str, str]:
+        """The claims that the mapping names. A mapping stored by an earlier version may have fields that no token fills."""
+        return {FILLABLE[member]: claim for claim, member in self.provider.mapping.items() if member in FILLABLE}
+
+    @property
     def names(self) -> Mapping[str, str]:
         """The name of each claim: OpenID Connect's, unless the mapping has another."""
-        mapped = {FILLABLE[member]: claim for claim, member in self.provider.mapping.items() if member in FILLABLE}
-        return {**STANDARD_CLAIMS, **mapped}
+        return {**STANDARD_CLAIMS, **self.claims}
 
 
 def find(context: Context, name: str) -> JwtSender:

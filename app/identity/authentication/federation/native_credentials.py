@@ -16,7 +16,8 @@ from joserfc.jwk import Key
 
 from app.contract import errors
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.contract.federation.connections import STANDARD_CLAIMS, ConnectionSettings, can_sign_in, native_settings
+from app.contract.federation.connection_completion import can_sign_in, native_settings
+from app.contract.federation.connections import STANDARD_CLAIMS, ConnectionSettings
 from app.contract.federation.native_sign_in_operations import PROVIDERS, Kind, NativeSignIn, kind_of
 from app.identity.authentication.federation import (
     connection_traces,

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from app.contract import errors
-from app.contract.federation.connections import (
-    NAMES,
-    ConnectionSettings,
+from app.contract.federation.connection_completion import (
     is_offered,
     preset_settings,
     quirks_of,
     resolved,
     well_known_provider,
 )
+from app.contract.federation.connections import NAMES, ConnectionSettings
 from app.contract.federation.identity_linking_operations import PROVIDERS
 from app.identity.directory.organizations import organization_names
 from app.identity.platform.context import Context

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.contract.federation.connections import ConnectionSettings, quirks_of, resolved
+from app.contract.federation.connection_completion import quirks_of, resolved
+from app.contract.federation.connections import ConnectionSettings
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider

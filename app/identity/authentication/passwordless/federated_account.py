@@ -18,8 +18,8 @@ from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import NO_ACCOUNT, Context
 
-_OF_ITSELF: Final = ("email", "password", TERMS)
-"""Fields of the form that a federated account has, does not need, or is asked for in another way."""
+_EMAIL: Final = "email"
+"""The field of the form that the address fills."""
 
 
 class EmailUse(Enum):
@@ -56,7 +56,7 @@ def email_use(
             return EmailUse.REGISTRATION_OFF
         if requires_terms(context):
             return EmailUse.TERMS_NEEDED
-        return EmailUse.FIELDS_NEEDED if has_form and lacks_fields(context, identity) else EmailUse.SIGN_IN
+        return EmailUse.FIELDS_NEEDED if has_form and unfilled_fields(context, identity) else EmailUse.SIGN_IN
     if first_verification.is_shared(account):
         return EmailUse.SHARED
     return EmailUse.SIGN_IN if context.tenant.settings.account_linking else EmailUse.LINKING_OFF
@@ -83,14 +83,21 @@ def by_email(context: Context, identity: ProviderIdentity, *, links_identity: bo
     return redemption.redeem(context, proof, errors.UnknownAccount, identity=identity, links_identity=links_identity)
 
 
-def lacks_fields(context: Context, identity: ProviderIdentity) -> bool:
-    """Return whether the tenant's registration form requires a field, beside address and password, that the identity does not fill."""
+def unfilled_fields(context: Context, identity: ProviderIdentity) -> list[str]:
+    """Return the names of the fields that the registration form requires, beside a password, and that the identity does not fill.
+
+    A form that the tenant did not configure requires one identifier, which a valid address is.
+    """
     settings = context.tenant.settings
-    form = registration_form.fields_of(settings) if registration_form.is_configured(settings) else ()
-    return any(
-        field.required and field.name not in _OF_ITSELF and not identity.profile.get(field.member or "")
-        for field in form
-    )
+    has_email = accounts.is_email(identity.email or "")
+    if has_email and not registration_form.is_configured(settings):
+        return []
+    return [
+        field.name
+        for field in registration_form.fields_of(settings)
+        if field.required and field.type != "password"
+        if not (has_email if field.name == _EMAIL else identity.profile.get(field.member or ""))
+    ]
 
 
 def requires_terms(context: Context) -> bool:

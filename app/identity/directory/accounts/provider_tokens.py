@@ -19,7 +19,7 @@ from sqlalchemy import literal, select, update
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.expression import FunctionElement
 
-from app.contract.federation.connections import resolved
+from app.contract.federation.connection_completion import resolved
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account

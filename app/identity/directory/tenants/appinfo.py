@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from app.contract.federation.connections import is_offered
+from app.contract.federation.connection_completion import is_offered
 from app.contract.tenants.settings import Lockout, PrivacyPolicy, TenantSettings
 from app.identity.directory.tenants import registration_schema
 from app.identity.directory.tenants.urls import webauthn_origins

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.federation.connections import preset_settings, resolved
+from app.contract.federation.connection_completion import preset_settings, resolved
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account, full_name

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, get_args
 
 from app.contract import errors
-from app.contract.federation.connections import resolved
+from app.contract.federation.connection_completion import resolved
 from app.contract.federation.pages import identity_pages
 from app.contract.federation.pages.identity_pages import LinkableConnection, Shared
 from app.contract.page_models import NoParameters

@@ -8,12 +8,13 @@ from typing import Any
 
 from app.contract import errors
 from app.contract.federation import mapping_trial_operations, oauth_providers
-from app.contract.federation.connections import STANDARD_CLAIMS, resolved
+from app.contract.federation.connection_completion import resolved
+from app.contract.federation.connections import STANDARD_CLAIMS
 from app.contract.federation.mapping_trial_operations import MappingTrial, MissingField, TryMapping
 from app.identity.authentication.federation import jwt_providers
+from app.identity.authentication.passwordless import federated_account
 from app.identity.directory.accounts import accounts
 from app.identity.directory.identity_provider import ProviderIdentity, find_claim, identity_from_claims
-from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.findings import kind_of_value, shown
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
@@ -21,8 +22,6 @@ from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 _FIELDS = {claim: field for field, claim in oauth_providers.FIELDS.items()}
 """The field of the profile that each key of a mapping fills."""
 _SAMPLE = "sample"
-_OF_SIGN_UP = {"email": "Email"}
-"""Fields of the sign-up form beside those of the profile that an answer fills."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,6 @@ def try_mapping(context: Context, req: TryMapping) -> MappingTrial:
     except ProviderUnavailable:
         identity = None
     mapped = identity or _without_subject(draft, req.claims)
-    filled = {**mapped.profile, **({"Email": mapped.email or ""} if accounts.is_email(mapped.email or "") else {})}
     return MappingTrial(
         is_accepted=identity is not None,
         ID=identity.subject if identity is not None else None,
@@ -53,7 +51,7 @@ def try_mapping(context: Context, req: TryMapping) -> MappingTrial:
         email_verified=mapped.email_verified,
         profile=mapped.profile,
         missing=_missing(draft, req.claims, mapped, has_id=identity is not None),
-        required_at_sign_up=_required(context, filled),
+        required_at_sign_up=federated_account.unfilled_fields(context, mapped),
         unused_claims=_unused(draft, req.claims),
     )
 
@@ -79,8 +77,7 @@ def _draft_of(context: Context, name: str) -> _Draft:
             sender = jwt_providers.find(context, name.removeprefix(jwt_providers.PREFIX))
         except errors.ConnectionNotConfigured:
             raise errors.BadField("Connection: an active JWT provider.") from None
-        mapped_keys = {jwt_providers.FILLABLE[field] for field in sender.provider.mapping.values()}
-        return _Draft(sender.names, frozenset(mapped_keys))
+        return _Draft.of(sender.claims)
     configured = context.tenant.settings.connections.get(name)
     if configured is None:
         raise errors.BadField("Connection: the name of a connection.")
@@ -112,17 +109,6 @@ def _missing(draft: _Draft, claims: Mapping[str, Any], mapped: ProviderIdentity,
         )
         for key in wanted
         if not is_filled(key)
-    ]
-
-
-def _required(context: Context, filled: Mapping[str, str]) -> list[str]:
-    form = registration_form.fields_of(context.tenant.settings)
-    return [
-        field.name
-        for field in form
-        if field.required
-        and field.type != "password"
-        and not filled.get(_OF_SIGN_UP.get(field.name) or field.member or "")
     ]
 
 

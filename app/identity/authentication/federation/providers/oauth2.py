@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote_plus, urlsplit, urlunsplit
 
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.contract.federation.connections import ConnectionSettings, quirks_of
+from app.contract.federation.connection_completion import quirks_of
+from app.contract.federation.connections import ConnectionSettings
 from app.identity.directory.identity_provider import (
     AuthenticationRequest,
     ProviderDenied,

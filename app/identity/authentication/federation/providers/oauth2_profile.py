@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.contract.federation.connections import ConnectionSettings, quirks_of
+from app.contract.federation.connection_completion import quirks_of
+from app.contract.federation.connections import ConnectionSettings
 from app.contract.federation.provider_presets import ListedEmails, ProviderQuirks
 from app.identity.authentication.federation.providers import provider_answers
 from app.identity.authentication.federation.providers.provider_answers import with_query

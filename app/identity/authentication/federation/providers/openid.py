@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any, ClassVar, Final
 
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.contract.federation.connections import ConnectionSettings, quirks_of
+from app.contract.federation.connection_completion import quirks_of
+from app.contract.federation.connections import ConnectionSettings
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import ExpectedIdToken

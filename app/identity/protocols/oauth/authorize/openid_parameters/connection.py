@@ -3,7 +3,7 @@
 A name that the tenant does not have, or has switched off, is no error: the sign-in page is shown.
 """
 
-from app.contract.federation.connections import can_sign_in
+from app.contract.federation.connection_completion import can_sign_in
 from app.contract.steps import LoginStep
 from app.identity.authentication.federation import offered_connections
 from app.identity.protocols.oauth.authorize.request import UncheckedRequest
