@@ -31,6 +31,11 @@ PICTURE = (
 )
 WHITE, BLACK = PICTURE.format("white"), PICTURE.format("black")
 
+CODES = (
+    ".own-code { box-sizing: border-box; inline-size: 90px; padding: 0; border: 0; font: 20px monospace }"
+    " .own-pad { padding-inline: 40px 0 } .own-wide { letter-spacing: 10px } .own-part { inline-size: 20vw }"
+)
+
 
 def pale(contrast: str, name: str, needed: str = "4.5") -> list[str]:
     return [f"in {mode}, text has a contrast of {contrast}:1, needs {needed}:1: {name}" for mode in ("light", "dark")]
@@ -47,6 +52,20 @@ CASES: dict[str, tuple[str, str, list[str]]] = {
         ".own-cut { overflow: hidden } .own-cut p { inline-size: 900px }",
         '<div class="own-cut"><p>Wide</p></div>',
         [],
+    ),
+    "a code in a narrow field": (
+        CODES,
+        "".join(
+            f'<p><input class="own-code {name}" aria-label="Code" data-digits="6"></p>'
+            for name in ("", "own-pad", "own-wide", "own-part")
+        ),
+        [
+            *(
+                f'cuts off digits: <input class="own-code {name}" aria-label="Code" data-digits="6">'
+                for name in ("own-pad", "own-wide")
+            ),
+            'cuts off digits at 320 px: <input class="own-code own-part" aria-label="Code" data-digits="6">',
+        ],
     ),
     "a small link": (
         ".own-small { display: inline-block; inline-size: 20px; block-size: 20px }",

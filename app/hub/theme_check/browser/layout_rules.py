@@ -20,9 +20,20 @@ _NARROW: Final = """(doc, [desk, widths, telephone], frame) => {
         const inner = found.find(each => !found.some(other => other !== each && each.contains(other)));
         return inner ? ": " + named(inner) : "";
     };
-    const faults = isTooWide() ? ["scrolls sideways" + widest()] : [];
+    const pen = new OffscreenCanvas(1, 1).getContext("2d"), cut = new Set();
+    const cuts = each => {
+        const style = getComputedStyle(each), spacing = parseFloat(style.letterSpacing) || 0, count = each.dataset.digits || 2;
+        pen.font = style.font;
+        const room = each.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+        return each.checkVisibility() && room < count * (pen.measureText("0").width + spacing) - spacing - 1;
+    };
+    const cutOff = at => [...doc.querySelectorAll("input:is([data-digits], [data-number])")]
+        .filter(each => !cut.has(each) && cuts(each) && cut.add(each))
+        .map(each => "cuts off digits" + at + ": " + named(each));
+    const faults = [...(isTooWide() ? ["scrolls sideways" + widest()] : []), ...cutOff("")];
     for (const width of widths) {
         frame.width = width;
+        faults.push(...cutOff(" at " + width + " px"));
         if (isTooWide()) faults.push("scrolls sideways at " + width + " px" + widest());
         if (width === telephone) [...doc.querySelectorAll("a, button, input:not([type=hidden]), summary")]
             .filter(each => each.checkVisibility() && !each.closest(".skip, [tabindex='-1']"))
@@ -62,7 +73,7 @@ _COVERED: Final = """(doc, [desk, widths], frame) => {
 
 
 def in_narrow_windows(sheet: Sheet) -> Iterator[Faults]:
-    """No horizontal scrolling at any width (WCAG 2.2, 1.4.10), and targets of 24 px on a phone (2.5.8)."""
+    """No horizontal scrolling at any width (WCAG 2.2, 1.4.10), codes fit their field, and targets of 24 px on a phone (2.5.8)."""
     yield sheet.ask(_NARROW, [DESK[0], NARROWEST, TELEPHONE])
 
 
