@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Final, Literal, Protocol
 
 from app.kit.templating import language
@@ -78,18 +78,19 @@ class TemplatesOfTheme(Protocol):
     def templates(self) -> Mapping[str, str]:
         """The sources by the names of the files."""
 
-    @property
-    def texts(self) -> TextsByLanguage:
-        """The theme's own texts."""
 
+def is_shown(texts: TextsByLanguage, ours: Container[str] | None = None) -> language.IsText:
+    """Return whether a template may show the text of a key: one of ours without plural forms, or one of the theme's own.
 
-def is_shown(texts: TextsByLanguage) -> language.IsText:
-    """Return whether a template may show the text of a key: one of ours without plural forms, or one of the theme's own."""
+    Args:
+        ours: the keys of another version, which tells no plural forms; None for this version.
+    """
     own = {key for wordings in texts.values() for key in wordings if key.startswith(OWN)}
+    current = text_keys().current
+    known = current if ours is None else ours
 
     def is_text(key: str) -> bool:
-        source = text_keys().current.get(key)
-        return key in own or (source is not None and not source.plural)
+        return key in own or (key in known and not (key in current and current[key].plural))
 
     return is_text
 
@@ -97,15 +98,16 @@ def is_shown(texts: TextsByLanguage) -> language.IsText:
 def problems(
     contracts: Mapping[LayoutName, TemplateContract] | Mapping[str, TemplateContract],
     brand: TemplatesOfTheme,
+    is_text: language.IsText,
     effects: ClassEffects,
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (template, line, what is expected) for what the layouts or parts among a theme's templates cannot have.
 
     Args:
         contracts: by the name of the template.
+        is_text: as `is_shown` returns it.
         effects: of its style sheet.
     """
-    is_text = is_shown(brand.texts)
     for name, contract in contracts.items():
         if name in brand.templates:
             written = contract.written_for(brand.contract)

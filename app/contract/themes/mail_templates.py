@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
 from app.contract.messages.models import MailKind
-from app.contract.themes.layout_templates import MAILS, is_shown
+from app.contract.themes.layout_templates import MAILS
 from app.kit.templating import language
 from app.kit.templating.blocks import blocks_of
-from app.kit.templating.contract import Dialect, Items, Part, TemplateContract, Value, ValueKind
+from app.kit.templating.contract import Dialect, Items, Part, TemplateContract, TemplateProblem, Value, ValueKind
 from app.kit.templating.mail_markup import MAIL, PARAGRAPHS, SENTENCE, TEXT
-from app.kit.text.tenant_texts import TextsByLanguage
 
 LAYOUT: Final = f"{MAILS}layout.html"
 _Values = Mapping[str, Value | Items]
+MailContracts = Mapping[str, Mapping[str, TemplateContract]]
+"""What the blocks of mails can use, by the name of the mail's file and of the block."""
 
 
 def _text(meaning: str) -> Value:
@@ -133,25 +134,41 @@ def names() -> tuple[str, ...]:
 @lru_cache(maxsize=512)
 def block_contract(kind: MailKind, block: str) -> TemplateContract:
     """Return what a block of a mail can use."""
-    values = {**_OF_EVERY_MAIL, **{name: _OF_SOME[name] for name in _BY_KIND.get(kind, "").split()}}
+    return contract_with({**_OF_EVERY_MAIL, **{name: _OF_SOME[name] for name in _BY_KIND.get(kind, "").split()}}, block)
+
+
+def contract_with(values: _Values, block: str) -> TemplateContract:
+    """Return what a block of a mail with these values can use."""
     if block == "subject":
         values = {name: value for name, value in values.items() if name in OF_SUBJECTS}
     return TemplateContract(values, _SUPER, dialect=BLOCKS[block][0])
 
 
-def problems(templates: Mapping[str, str], texts: TextsByLanguage) -> Iterator[tuple[str, int, str]]:
+def block_contracts(kind: MailKind) -> Mapping[str, TemplateContract]:
+    """Return what each block of a mail can use."""
+    return {block: block_contract(kind, block) for block in BLOCKS}
+
+
+def mail_contracts() -> MailContracts:
+    """Return what the blocks of each mail can use."""
+    return {name: block_contracts(kind) for name, kind in mails().items()}
+
+
+def problems(
+    layout: TemplateContract, contracts: MailContracts, templates: Mapping[str, str], is_text: language.IsText
+) -> Iterator[tuple[str, int, str]]:
     """Yield (template, line, what is expected) for what the mails among a theme's templates cannot have."""
-    is_text, known = is_shown(texts), mails()
     for name, source in templates.items():
+        found: Iterable[TemplateProblem] = ()
         if name == LAYOUT:
-            found = language.problems(source, LAYOUT_CONTRACT, is_text)
-            yield from ((name, problem.line, problem.sentence) for problem in found)
-        elif name in known:
-            yield from ((name, line, sentence) for line, sentence in mail_problems(known[name], source, is_text))
+            found = language.problems(source, layout, is_text)
+        elif name in contracts:
+            found = mail_problems(contracts[name], source, is_text)
+        yield from ((name, problem.line, problem.sentence) for problem in found)
 
 
-def mail_problems(kind: MailKind, source: str, is_text: language.IsText) -> Iterator[tuple[int, str]]:
-    """Yield (line, what is expected) for what the template of a mail cannot have."""
-    contracts = {block: block_contract(kind, block) for block in BLOCKS}
-    for problem in language.problems_of_blocks(source, blocks_of(source), contracts, is_text):
-        yield problem.line, problem.sentence
+def mail_problems(
+    contracts: Mapping[str, TemplateContract], source: str, is_text: language.IsText
+) -> Iterator[TemplateProblem]:
+    """Yield why a file cannot replace a mail's blocks, by block and line."""
+    return language.problems_of_blocks(source, blocks_of(source), contracts, is_text)

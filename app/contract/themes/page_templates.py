@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 from app.contract.themes import mail_templates  # noqa: TID253 - templates of themes alone load this module
-from app.contract.themes.layout_templates import BRAND, LAYOUTS, TemplatesOfTheme, is_shown
+from app.contract.themes.layout_templates import BRAND, LAYOUTS, TemplatesOfTheme
 from app.contract.themes.part_templates import PARTS  # noqa: TID253 - as above
 from app.kit.package_files import TEMPLATES
 from app.kit.templating import language
@@ -130,10 +130,9 @@ def blocks_in(source: str) -> Blocks:
 
 
 def problems(
-    pages: Mapping[str, PageContract], brand: TemplatesOfTheme, effects: ClassEffects
+    pages: Mapping[str, PageContract], brand: TemplatesOfTheme, is_text: language.IsText, effects: ClassEffects
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (template, line, what is expected) for what the pages among a theme's templates cannot have."""
-    is_text = is_shown(brand.texts)
     for name, source in brand.templates.items():
         page = pages.get(name)
         if page is not None:

@@ -19,6 +19,7 @@ from app.kit.design.theme_css.bounds import OWN
 from app.kit.design.theme_css.check import checked  # noqa: TID253 - as above
 from app.kit.templating import page_classes
 from app.kit.templating.contract import ClassEffects, Part, TemplateContract
+from app.kit.templating.mail_markup import MAIL
 from app.kit.templating.page_markup import LINE, PAGE, REPEATED
 from app.kit.text.source_texts import text_keys
 
@@ -76,14 +77,15 @@ def problems_under(found: Mapping[str, Any], brand: Brand) -> Iterator[ThemeProb
             ),
         )
     }
-    pages = read_pages(found)
+    pages, mails, is_text = read_pages(found), found["mails"], layout_templates.is_shown(brand.texts, texts)
     for name, line, sentence in (
-        *layout_templates.problems(contracts, brand, effects),
-        *problems(pages, brand, effects),
+        *layout_templates.problems(contracts, brand, is_text, effects),
+        *problems(pages, brand, is_text, effects),
+        *mail_templates.problems(*_read_mails(mails), brand.templates, is_text),
     ):
         yield ThemeProblem(("templates", name), line, sentence.removeprefix("expected "))
     for name in brand.templates:
-        if name not in contracts and name not in pages and not name.startswith(layout_templates.MAILS):
+        if name not in contracts and name not in pages and name not in mails:
             yield ThemeProblem(
                 ("templates", name), 1, "a template that a theme can replace: that version has none with this name"
             )
@@ -142,6 +144,18 @@ def _written(contract: TemplateContract) -> dict[str, Any]:
         "instead": {name: sorted(others) for name, others in contract.instead.items()},
         **({"is_line": True} if contract.dialect is LINE else {}),
     }
+
+
+def _read_mails(found: Mapping[str, Any]) -> tuple[TemplateContract, mail_templates.MailContracts]:
+    """Return the contracts of the layout of mails, and of the blocks of each: this version knows no others."""
+    layout = replace(_read(found[mail_templates.LAYOUT]), dialect=MAIL)
+    of_blocks = {}
+    for name, each in found.items():
+        if name != mail_templates.LAYOUT:
+            values = {key: read_value(value) for key, value in each["values"].items()}
+            blocks = [block for block in each["blocks"] if block in mail_templates.BLOCKS]
+            of_blocks[name] = {block: mail_templates.contract_with(values, block) for block in blocks}
+    return layout, of_blocks
 
 
 def _read(found: Mapping[str, Any]) -> TemplateContract:

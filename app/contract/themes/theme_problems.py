@@ -82,10 +82,11 @@ def _of_templates(brand: Brand, effects: ClassEffects) -> Iterator[tuple[str, in
     if brand.templates:
         from app.contract.themes import mail_templates, page_templates, part_templates
 
-        yield from layout_templates.problems(layout_templates.LAYOUTS, brand, effects)
-        yield from layout_templates.problems(part_templates.PARTS, brand, effects)
-        yield from page_templates.problems(page_templates.page_templates(), brand, effects)
-        yield from mail_templates.problems(brand.templates, brand.texts)
+        is_text, of_mails = layout_templates.is_shown(brand.texts), mail_templates.mail_contracts()
+        yield from layout_templates.problems(layout_templates.LAYOUTS, brand, is_text, effects)
+        yield from layout_templates.problems(part_templates.PARTS, brand, is_text, effects)
+        yield from page_templates.problems(page_templates.page_templates(), brand, is_text, effects)
+        yield from mail_templates.problems(mail_templates.LAYOUT_CONTRACT, of_mails, brand.templates, is_text)
 
 
 def unused_files(brand: Brand) -> list[str]:

@@ -190,13 +190,13 @@ def _attribute(attributes: str, name: str) -> str:
 @lru_cache(maxsize=512)
 def _usable_blocks(kind: MailKind, source: str) -> Mapping[str, CompiledTemplate] | str:
     """Return the blocks of a mail, or why they cannot be used."""
-    problem = next(mail_templates.mail_problems(kind, source, lambda _: True), None)
+    contracts = mail_templates.block_contracts(kind)
+    problem = next(mail_templates.mail_problems(contracts, source, lambda _: True), None)
     if problem is not None:
-        return f"line {problem[0]}: {problem[1]}"
+        return f"line {problem.line}: {problem.sentence}"
     try:
         return {
-            name: CompiledTemplate(block.source, mail_templates.block_contract(kind, name))
-            for name, block in blocks_of(source).blocks.items()
+            name: CompiledTemplate(block.source, contracts[name]) for name, block in blocks_of(source).blocks.items()
         }
     except TemplateFailed as failure:
         return str(failure)

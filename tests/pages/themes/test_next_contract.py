@@ -142,3 +142,40 @@ def test_contract_of_another_version_names_what_it_refuses(upgrade: Any) -> None
         ("texts/en/continue", 0), ("css", 1), ("css", 2), ("templates/components/error.html", 1), ("templates/layouts/split.html", 1),
         ("templates/pages/registration/register.html", 1),
     }  # fmt: skip
+
+
+def test_contract_of_another_version_refuses_in_mails() -> None:
+    mails = {
+        "mails/layout.html": "{{ content() }}\n{{ signature }}{{ reason() }}",
+        "mails/reset.html": "{% block heading %}\n{{ recipient }} {{ name }}{% endblock %}",
+        "mails/captcha.html": "{% block lifetime %}{{ super() }}{% endblock %}",
+        "mails/welcome.html": "{% block heading %}{{ name }}{% endblock %}",
+    }
+    found = json.loads(json.dumps(theme_contract.document()))
+    assert [*theme_contract.problems_under(found, Brand(templates=mails))] == []
+    del found["mails"]["mails/layout.html"]["values"]["signature"]
+    del found["mails"]["mails/reset.html"]["values"]["recipient"]
+    found["mails"]["mails/captcha.html"]["blocks"].remove("lifetime")
+    del found["mails"]["mails/welcome.html"]
+    refused = theme_contract.problems_under(found, Brand(templates=mails))
+    assert sorted((each.path[1], each.line) for each in refused) == [
+        ("mails/captcha.html", 1), ("mails/layout.html", 2), ("mails/reset.html", 2), ("mails/welcome.html", 1),
+    ]  # fmt: skip
+
+
+def test_contract_without_a_text_refuses_who_shows_it() -> None:
+    shown = '{{ text("continue") }}'
+    templates = {
+        "layouts/split.html": f"{{{{ content() }}}}\n{shown}{{{{ footer() }}}}",
+        LOGIN: f"{{% block lead %}}<p>{shown}</p>{{% endblock %}}",
+        "mails/reset.html": f"{{% block heading %}}{shown}{{% endblock %}}",
+    }
+    found = json.loads(json.dumps(theme_contract.document()))
+    assert [*theme_contract.problems_under(found, Brand(templates=templates))] == []
+    found["texts"].remove("continue")
+    refused = theme_contract.problems_under(found, Brand(templates=templates))
+    assert {(each.path[1], each.line) for each in refused} == {
+        ("layouts/split.html", 2),
+        (LOGIN, 1),
+        ("mails/reset.html", 1),
+    }

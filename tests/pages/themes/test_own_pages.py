@@ -219,7 +219,7 @@ def test_our_bodies_as_a_theme_are_our_page(with_our_bodies: str, page: str) -> 
 def test_every_part_has_its_body_and_passes() -> None:
     assert OUR_BODIES.keys() == PARTS.keys()
     brand = Brand(templates=dict(OUR_BODIES))
-    assert list(layout_templates.problems(PARTS, brand, NO_EFFECTS)) == []
+    assert list(layout_templates.problems(PARTS, brand, lambda _: True, NO_EFFECTS)) == []
 
 
 def test_name_of_an_application_is_escaped_in_a_button() -> None:
