@@ -113,6 +113,6 @@ authorize = hub_operation(
 )  # fmt: skip
 access = hub_operation(
     "hub.access_by_jwt", "POST /hub/jwt/access", JwtAccess, StepResponse, heavy_work=HASHES_SECRETS,
-    errors=(*SIGN_IN_ERRORS, errors.JwtRefused, errors.JwtWithoutSubject),
+    errors=(*SIGN_IN_ERRORS, errors.JwtRefused, errors.JwtWithoutSubject, errors.ProviderFailed),
     summary="Sign in by the JWT of another identity provider, once.",
 )  # fmt: skip

@@ -59,7 +59,7 @@ def _authorize(app: str) -> Response:
 def access() -> Response:
     """Sign in by the JWT of another identity provider. The next address has no token."""
     visit = current_visit()
-    pairs = [(name[:200], text) for name, text in visit.query.items() if len(text) <= 8_000][:_MAX_PARAMETERS]
+    pairs = [(name[:200], text) for name, text in visit.query.items(multi=True) if len(text) <= 8_000][:_MAX_PARAMETERS]
     scheme, _, bearer = visit.headers.get("Authorization", "").partition(" ")
     received = jwt_sign_on_operations.JwtAccess(
         parameters=pairs,
@@ -68,7 +68,7 @@ def access() -> Response:
     )
     try:
         return journey.follow(api()(jwt_sign_on_operations.access, received))
-    except (errors.JwtRefused, errors.JwtWithoutSubject) as refusal:
+    except (errors.JwtRefused, errors.JwtWithoutSubject, errors.ProviderFailed) as refusal:
         query = {"code": refusal.code, FAILED_REFERENCE: current_visit().reference}
         return redirect_to(f"{ACCESS}/error?{urlencode(query)}")
     except errors.AccountLeaving as refusal:

@@ -14,6 +14,7 @@ from werkzeug.test import Client as WsgiClient
 
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
+from tests.support.fakes.identity_provider import key
 from tests.support.fakes.native_apps import jwt_sender
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import World
@@ -216,6 +217,15 @@ def test_wrong_jwt_leads_to_the_error_page(tenant: TenantServer, visitor: Visito
         assert refused_with(brings(visitor, text)) == "1232"
     assert refused_with(brings(visitor, token(sub=None))) == "1231"
     assert refused_with(brings(visitor, token(), provider="Other")) == "1232"
+    twice = urlencode([("jwttoken", token()), ("JWTToken", token())])
+    assert refused_with(visitor.open(f"/access/jwt?{twice}")) == "1232"
+
+
+def test_provider_without_its_keys_stops_no_other(tenant: TenantServer, visitor: Visitor, ada: Person) -> None:
+    broken = jwt_sender(tenant, AppName="Broken", Algo="RS256", Key=None, JWKSUrl="https://127.0.0.1:9/keys")
+    assert refused_with(brings(visitor, broken(key=key(1)))) == "1000"
+    token = jwt_sender(tenant, Domain="example.test")
+    assert brings(visitor, token(email=ADA, email_verified=True)).heading == "Profile"
 
 
 def test_signed_in_browser_is_not_switched(tenant: TenantServer, visitor: Visitor, world: World, ada: Person) -> None:

@@ -22,6 +22,7 @@ from app.identity.pages_api.interactions import jwt_redirect
 from app.identity.pages_api.sign_in import federated_login
 from app.identity.platform.context import Context
 from app.identity.protocols.jwt_sign_on import signing
+from app.kit.operations.errors import ApiError
 
 
 @jwt_sign_on_operations.authorize.implements
@@ -59,10 +60,10 @@ def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepRespo
 
     A browser that is signed in to another account stays there: any site could send it here with its own token.
 
-    Raises JwtRefused, JwtWithoutSubject.
+    Raises JwtRefused, JwtWithoutSubject, ProviderFailed.
     """
     context.count_request("jwt_access", context.tenant.settings.limits.federation_starts_per_minute_per_address)
-    verified, sender = _verified(context, {name.lower(): text for name, text in req.parameters}, req.bearer)
+    verified, sender = _verified(context, _each_once(req.parameters), req.bearer)
     identity, session = verified.identity, sessions.current(context)
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
     signed_in = (
@@ -87,18 +88,26 @@ def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepRespo
     return step.model_copy(update={"binding": step.binding or binding}) if step.interaction_id else step
 
 
+def _each_once(parameters: list[tuple[str, str]]) -> dict[str, str]:
+    """Return the parameters by their names in lower case. Raises JwtRefused for a repeated name, of which readers could take either."""
+    found = {name.lower(): text for name, text in parameters}
+    if len(found) < len(parameters):
+        raise errors.JwtRefused("A parameter is repeated.")
+    return found
+
+
 def _verified(
     context: Context, parameters: dict[str, str], bearer: str | None
 ) -> tuple[VerifiedIdentity, jwt_providers.JwtSender]:
     """Return the identity by the first provider that signed the token."""
-    refusal: errors.JwtRefused | errors.JwtWithoutSubject = errors.JwtRefused()
+    refusal: ApiError = errors.JwtRefused()
     position = len(context.late_writes)
     for sender, text in jwt_providers.named_by(context, parameters, bearer):
         try:
             verified = native_credentials.verify_jwt(context, sender, text)
             del context.late_writes[position:]  # the traces of the providers that did not sign it
             return verified, sender
-        except errors.JwtWithoutSubject as problem:
+        except (errors.JwtWithoutSubject, errors.ProviderFailed) as problem:
             refusal = problem
         except errors.JwtRefused:
             continue
