@@ -18,8 +18,8 @@ from tests.support.accounts.stored_tokens import SocialAccount, stored_rows
 from tests.support.fakes.chinese_upstreams import QQUpstream
 from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider, public
 from tests.support.fakes.openid_upstreams import APPLE, DIRECTORY, client_secret_claims
-from tests.support.journeys.social_providers import ALL, OAUTH_UPSTREAMS, ConnectedProvider, connected
 from tests.support.operation_cases.cases import account_holder
+from tests.support.refused_answers.providers import ALL, OAUTH_UPSTREAMS, ConnectedProvider, connected
 from tests.support.services.identity_service import on_one_database
 from tests.support.tenants.callers import call_of
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused

@@ -9,9 +9,9 @@ import pytest
 
 from app.identity.directory.accounts import accounts, linked_identities
 from tests.support.fakes.identity_provider import FakeProvider
-from tests.support.journeys.refused_providers import CALLBACK
-from tests.support.journeys.social_providers import ConnectedProvider, connected
 from tests.support.oauth.world import NewWorld, World
+from tests.support.refused_answers.providers import ConnectedProvider, connected
+from tests.support.refused_answers.visits import CALLBACK
 from tests.support.tenants.callers import call_of
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
 

@@ -1,77 +1,23 @@
-"""What a built-in provider, or a person between it and this service, can do wrong: each must be refused, with nothing left behind."""
+"""What a provider, or a person between it and this service, can do wrong: each must be refused, with nothing left behind."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from joserfc.jwk import OctKey
-from sqlalchemy import func, select
 
 from app.identity.authentication.federation.providers.id_tokens import DIRECTORY
-from app.identity.directory.accounts.tables import accounts, identifiers
-from app.identity.platform.continuation_tokens import ContinuationPurpose, token_table
-from app.identity.platform.store.unit_of_work import UnitOfWork
-from tests.support.fakes.identity_provider import FakeProvider, key
-from tests.support.fakes.openid_upstreams import OPENID_UPSTREAMS
-from tests.support.journeys.social_providers import ALL, ConnectedProvider
-from tests.support.oauth.world import World
-from tests.support.visitors.visitor import VisitedPage, Visitor
+from tests.support.fakes.identity_provider import key
+from tests.support.refused_answers.visits import ProviderVisit
+from tests.support.visitors.visitor import VisitedPage
 
-CALLBACK = "/socialauth/validate.sauth"
 HTML = (200, {"Content-Type": "text/html"}, b"<!doctype html><title>Maintenance</title>")
 METADATA_SERVICE = "http://169.254.169.254/latest/meta-data/"
-DENIED, BROKEN, GONE = "denied", "broken", "gone"
-
-
-@dataclass
-class ProviderVisit:
-    """A visitor who was led to a provider, and comes back."""
-
-    world: World
-    visitor: Visitor
-    provider: ConnectedProvider
-    another_browser: Callable[[], Visitor]
-    redirected: VisitedPage = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.begin()
-
-    @property
-    def fake(self) -> FakeProvider:
-        return self.provider.fake
-
-    def begin(self) -> None:
-        self.redirected = self.visitor.open(f"/sign-in/with?provider={self.provider.name}")
-
-    def answer(self, **who: Any) -> dict[str, str]:
-        """Sign in at the provider and return the parameters of the callback."""
-        return self.provider.signs_in(self.redirected.address, **who)
-
-    def back(self, parameters: dict[str, str] | list[tuple[str, str]] | None = None) -> VisitedPage:
-        return self.visitor.open(f"{CALLBACK}?{urlencode(self.answer() if parameters is None else parameters)}")
-
-    @property
-    def state(self) -> str:
-        return dict(parse_qsl(urlsplit(self.redirected.address).query))["state"]
-
-    def rows(self) -> dict[str, int]:
-        """Return how many accounts, identifiers and pending provider tokens the tenant has."""
-        tenant = self.world.tenant_id
-        pending = token_table.c.purpose == ContinuationPurpose.PROVIDER_TOKENS
-        with UnitOfWork(self.world.services.database, tenant).separate_transaction() as work:
-            return {
-                table.name: work.run(select(func.count()).select_from(table).where(*where)).scalar_one()
-                for table, where in (
-                    (accounts, (accounts.c.tenant_id == tenant,)),
-                    (identifiers, (identifiers.c.tenant_id == tenant,)),
-                    (token_table, (token_table.c.tenant_id == tenant, pending)),
-                )
-            }
+DENIED, BROKEN, GONE, REGISTERS, UNUSABLE = "denied", "broken", "gone", "registers", "unusable"
 
 
 Misdeed = Callable[[ProviderVisit], VisitedPage]
@@ -79,7 +25,7 @@ Misdeed = Callable[[ProviderVisit], VisitedPage]
 
 @dataclass(frozen=True)
 class Refusal:
-    """One thing that goes wrong, and how it is refused."""
+    """One thing that goes wrong, and how it is refused: `reason` is one of the names above, or several with bars between."""
 
     case: str
     does: Misdeed
@@ -268,6 +214,20 @@ OPENID = (
 )
 
 
+def unverified(visit: ProviderVisit) -> VisitedPage:
+    """Return an address that an account has, and that the provider does not call verified."""
+    visit.world.person("ada@example.test")
+    visit.remember()
+    fake = visit.fake
+    fake.claims = {name: value for name, value in fake.claims.items() if name != "email_verified"}
+    return visit.back(visit.answer(**{"email_verified" if visit.provider.is_openid else "verified": False}))
+
+
+def mailed_from(**who: Any) -> Misdeed:
+    """Return another address."""
+    return lambda visit: visit.back(visit.answer(**who))
+
+
 def identified_as(subject: Any) -> Misdeed:
     """Return a profile of the right form, with this ID."""
     return lambda visit: visit.back(visit.answer(id=subject))
@@ -284,15 +244,10 @@ OAUTH = (
     Refusal("id ends in a line break", identified_as("ada\n"), BROKEN),
     Refusal("id begins with a space", identified_as(" ada"), BROKEN),
 )
-NOT_POSSIBLE = {("linkedin", "nonce"), ("linkedin", "nonce missing")}
-"""LinkedIn returns no nonce."""
-
-
-def cases() -> list[tuple[str, Refusal]]:
-    """Return every provider with every case that it can have."""
-    return [
-        (name, refusal)
-        for name in ALL
-        for refusal in (*COMMON, *(OPENID if name in OPENID_UPSTREAMS else OAUTH))
-        if (name, refusal.case) not in NOT_POSSIBLE
-    ]
+UNVERIFIED = Refusal("email unverified", unverified, REGISTERS)
+MEMBERS = (
+    Refusal("email unverified", mailed_from(email_verified=False), UNUSABLE),
+    Refusal("email of a foreign domain", mailed_from(email="ada@initech.example"), UNUSABLE),
+    Refusal("email missing", mailed_from(email=None), UNUSABLE),
+)
+"""At an organization's connection, which signs in members of the organization's domain alone."""

@@ -1,4 +1,4 @@
-"""A tenant with a connection to one of the built-in providers, which a local server plays."""
+"""A tenant with a connection to one of the built-in providers, or to one of its own, which a local server plays."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from tests.support.credentials.devices import store_service_secrets
 from tests.support.fakes.chinese_upstreams import QQUpstream, WeChatUpstream, WeiboUpstream
+from tests.support.fakes.custom_upstreams import CUSTOM_OPENID, CustomOAuthUpstream
 from tests.support.fakes.identity_provider import SECRET, FakeProvider
 from tests.support.fakes.openid_upstreams import OPENID_UPSTREAMS, OpenIdUpstream
 from tests.support.fakes.social_upstreams import (
@@ -29,11 +30,14 @@ OAUTH_UPSTREAMS: dict[str, type[SocialUpstream]] = {
     )
 }  # fmt: skip
 ALL = (*OPENID_UPSTREAMS, *OAUTH_UPSTREAMS)
+"""The built-in providers."""
+CUSTOM = (CUSTOM_OPENID.name, CustomOAuthUpstream.name)
+"""A tenant's own."""
 
 
 @dataclass
 class ConnectedProvider:
-    """A built-in provider and the tenant's connection to it."""
+    """A provider and the tenant's connection to it."""
 
     name: str
     fake: FakeProvider
@@ -44,6 +48,13 @@ class ConnectedProvider:
     @property
     def is_openid(self) -> bool:
         return isinstance(self.upstream, OpenIdUpstream)
+
+    @property
+    def subject(self) -> str:
+        """What the provider names the person."""
+        if self.name == "salesforce":
+            return "https://login.salesforce.com/id/00D/005"
+        return "ada-1815" if self.is_openid else "1815"
 
     def signs_in(self, address: str, **who: Any) -> dict[str, str]:
         """Sign in at the provider, by default as Ada, and return the parameters of the callback."""
@@ -65,7 +76,13 @@ class ConnectedProvider:
 
 
 def connected(name: str, fake: FakeProvider, **settings: Any) -> ConnectedProvider:
-    """Start a built-in provider."""
+    """Start a built-in or a custom provider."""
+    if name == CUSTOM_OPENID.name:
+        own = CUSTOM_OPENID.start(fake)
+        return ConnectedProvider(name, fake, CUSTOM_OPENID, {**own, "preset": None, **settings})
+    if name == CustomOAuthUpstream.name:
+        custom = CustomOAuthUpstream(fake)
+        return ConnectedProvider(name, fake, custom, custom.connection(**settings))
     if name in OPENID_UPSTREAMS:
         upstream = OPENID_UPSTREAMS[name]
         return ConnectedProvider(name, fake, upstream, {**upstream.start(fake), **settings})

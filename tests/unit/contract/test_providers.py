@@ -16,8 +16,8 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.platform.outbound.openid_metadata import is_allowed_endpoint
-from tests.support.journeys.refused_providers import COMMON, NOT_POSSIBLE, OAUTH, OPENID, cases
-from tests.support.journeys.social_providers import ALL, OAUTH_UPSTREAMS
+from tests.support.refused_answers.providers import ALL, OAUTH_UPSTREAMS
+from tests.support.refused_answers.table import KINDS, cases_of, missing, printed
 
 
 def configured(**connections: Any) -> TenantSettings:
@@ -40,10 +40,11 @@ def test_every_provider_is_played_by_its_documentation() -> None:
         assert set(upstream.documentation) <= set(presets()[name].documentation), name
 
 
-def test_every_provider_has_its_failure_cases() -> None:
-    table = cases()
-    assert {name for name, _ in table} == set(NAMES)
-    assert len(table) == 15 * len(COMMON) + 6 * len(OPENID) + 9 * len(OAUTH) - len(NOT_POSSIBLE) == 616
+def test_every_kind_of_provider_has_every_case_of_bad_input() -> None:
+    print(printed())
+    assert {*NAMES, "custom-openid", "custom-oauth", "custom-jwt", "organization"} == set(KINDS)
+    assert missing() == []
+    assert sum(len(cases_of(kind)) for kind in KINDS) == 853
 
 
 @pytest.mark.parametrize("name", NAMES)

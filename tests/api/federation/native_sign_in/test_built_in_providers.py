@@ -12,8 +12,8 @@ from tests.support.fakes.identity_provider import ADA, CLIENT, SECRET, FakeProvi
 from tests.support.fakes.native_apps import FREE_FORM, PATH, NativeUpstream
 from tests.support.fakes.openid_upstreams import APPLE, client_secret_claims
 from tests.support.fakes.social_upstreams import PERSON, FacebookUpstream, Grant
-from tests.support.journeys.social_providers import connected
 from tests.support.operations.resource_samples import private_key
+from tests.support.refused_answers.providers import connected
 from tests.support.services.identity_service import on_one_database
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
 

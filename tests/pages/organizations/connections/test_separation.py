@@ -115,6 +115,33 @@ def test_first_sign_ins_of_one_person_make_one_account(globex: ConnectedOrganiza
     assert globex.roles() == {globex.member_role}
 
 
+@pytest.mark.both_databases("first")
+def test_last_seat_goes_to_one_of_two_people(globex: ConnectedOrganization) -> None:
+    globex.set_policies(MemberPolicy={"Seats": 1, "DefaultMemberRole": globex.member_role})
+    people = (MINA, {**MINA, "sub": "jonathan", "email": f"jonathan@{globex.domain}"})
+    browsers = [globex.new_visitor_at(globex.tenant) for _ in people]
+    callbacks = [
+        globex.callback(globex.begin(browser), **person) for browser, person in zip(browsers, people, strict=True)
+    ]
+    pages = at_once([partial(browser.open, callback) for browser, callback in zip(browsers, callbacks, strict=True)])
+    assert sorted("You’re not a member yet" in page.text for page in pages) == [False, True]
+    assert globex.count_accounts() == 1, "the account of the person without a seat is not left behind"
+
+
+@pytest.mark.both_databases("first")
+def test_connection_and_provider_at_once_make_one_account(globex: ConnectedOrganization) -> None:
+    """The tenant's own provider, which it trusts, names the same person with the same address."""
+    globex.provider.known_to(globex.business.tenant, "partner", trusts_email=True)
+    browsers = [globex.new_visitor_at(globex.tenant) for _ in range(4)]
+    paths = ["/sign-in/with?provider=partner", globex.login_url] * 2
+    callbacks = [
+        globex.callback(browser.open(path), email_verified=True) for browser, path in zip(browsers, paths, strict=True)
+    ]
+    at_once([partial(browser.open, callback) for browser, callback in zip(browsers, callbacks, strict=True)])
+    assert globex.count_accounts() == 1
+    assert globex.roles() == {globex.member_role}
+
+
 def test_identity_registers_no_private_account(new_connected: NewConnected) -> None:
     """It waits for the account with its address; another address has other ways to sign in, which the organization does not end."""
     globex = new_connected(settings={"account_linking": False})

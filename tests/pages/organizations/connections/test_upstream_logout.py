@@ -122,6 +122,16 @@ def test_another_connection_ends_no_session(signed_in: ConnectedOrganization, ne
     assert is_in(signed_in.visitor)
 
 
+def test_another_tenant_ends_no_session(signed_in: ConnectedOrganization, new_connected: NewConnected) -> None:
+    """Its organization is a client of the same name at the same provider, where the person has the same session."""
+    abroad = new_connected()
+    abroad.sign_in(sid=SID)
+    assert post(abroad, logout_token(abroad)).status_code == 200
+    assert post(abroad, logout_token(abroad, sid=None)).status_code == 200
+    assert (is_in(abroad.visitor), is_in(signed_in.visitor)) == (False, True)
+    assert post(abroad, logout_token(signed_in), path=signed_in.path).status_code == 400
+
+
 def test_unknown_connection_is_refused(signed_in: ConnectedOrganization) -> None:
     assert post(signed_in, logout_token(signed_in), path=f"oauth/sp/{'x' * 34}").status_code == 400
 

@@ -1,0 +1,1 @@
+"""Every kind of provider with everything that can go wrong at it."""
