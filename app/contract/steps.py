@@ -4,11 +4,10 @@ The identity service decides the step; `app/hub/journey.py` has the page or the 
 """
 
 from typing import Annotated, Literal
-from urllib.parse import quote
 
 from pydantic import Field
 
-from app.contract.accounts.models import PersonView
+from app.contract.accounts.models import PersonView, ReauthenticationOptions
 from app.contract.messages.models import Carries
 from app.contract.oauth.models import DetailView, RelyingPartyView, ScopeView
 from app.contract.organizations.settings import MethodLimit
@@ -32,23 +31,6 @@ from app.contract.step_reasons import (
 )
 from app.contract.workflows.workflow_display import WorkflowDisplay
 from app.kit.operations.wire import Wire
-
-PASSWORD_METHOD, PASSKEY_METHOD, CONNECTION_METHOD = "password", "passkey", "connection:"
-"""Keys of `ReauthenticationOptions.methods` beside the passwordless methods; the last is followed by the name of a connection."""
-ORGANIZATION_TITLE = "|"
-"""Separates the id of an organization's connection in such a key from the organization's name, which pages do not know otherwise."""
-
-
-def organization_method_key(connection_id: str, organization: str) -> str:
-    """Return the key of an organization's connection, with the start of the organization's name."""
-    return f"{CONNECTION_METHOD}{connection_id}{ORGANIZATION_TITLE}{quote(organization[:40])}"
-
-
-class ReauthenticationOptions(Wire):
-    """A signed-in account that must authenticate again (`prompt=login`, `max_age`)."""
-
-    person: PersonView
-    methods: dict[str, str] = Field(default_factory=dict)  # only `resume`: each with the account's identifier
 
 
 class AccountStep(Wire):

@@ -144,6 +144,12 @@ def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubI
     if stored is None or response.interaction_id != stored.id:
         return None
     changed = stored.with_organization(response.organization).with_workflow(response.workflow)
+    if (
+        isinstance(response.step, LoginStep)
+        and response.step.reauthentication
+        and response.step.reauthentication.connects
+    ):
+        changed = changed.with_confirmation()
     if limit is not None:
         changed = changed.with_method_limit(limit)
     elif response.relying_party and response.relying_party.name and not stored.relying_party:

@@ -140,8 +140,9 @@ class ConnectionSettings(ConfigurationModel):
     )
     trusts_email: bool | None = Field(
         default=None,
-        description="Whether an address that the provider calls verified is linked at once to the account with it. Only if the "
-        "provider verifies addresses as well as you do. Default: on for the built-in google and github, otherwise off.",
+        description="Whether an address that the provider calls verified counts as verified. On pages, the owner of the account with "
+        "it signs in once and is connected; sign-ins of apps are linked at once. Only if the provider verifies addresses as well as you "
+        "do. Default: on for the built-in google and github, otherwise off.",
     )
     keep_provider_tokens: bool = Field(
         default=False,

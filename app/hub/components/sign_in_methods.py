@@ -8,14 +8,9 @@ from urllib.parse import unquote, urlencode
 
 from flask import Response
 
+from app.contract.accounts.models import CONNECTION_METHOD, ORGANIZATION_TITLE, organization_method_key
 from app.contract.organizations.settings import MethodLimit
-from app.contract.steps import (
-    CONNECTION_METHOD,
-    ORGANIZATION_TITLE,
-    RedirectStep,
-    StepResponse,
-    organization_method_key,
-)
+from app.contract.steps import RedirectStep, StepResponse
 from app.hub.locale import lazy_gettext as _l
 from app.hub.tenants.tenant import UpstreamConnection
 from app.hub.web.cookies import set_cookie

@@ -71,6 +71,11 @@ NEEDS: Final = {
         _l("Then you can sign in with either one. If you didn’t start this yourself, don’t sign in here."),
         "note",
     ),
+    "unlinked": Notice(
+        _l("You already have an account"),
+        _l("Sign in to it another way. Connecting other accounts is turned off here."),
+        "note",
+    ),
     "nobody": Notice(
         _l("No account is connected"),
         _l("Already have an account? Sign in another way, then connect this one in Security."),

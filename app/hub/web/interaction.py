@@ -86,6 +86,8 @@ class HubInteraction:
     """The theme that the organization names; empty for none."""
     limited_connection: str = ""
     """The connection of the organization that refused the last sign-in's method; empty if it has none of its own."""
+    needs_confirmation: str = ""
+    """Whether the sign-in confirms the account that a provider's identity is linked to, if that still waits; `y`, or empty."""
 
     @property
     def application(self) -> tuple[str, ...]:
@@ -148,6 +150,10 @@ class HubInteraction:
             limited_to=" ".join(limit.allowed_methods),
             limited_connection=limit.connection or "",
         )
+
+    def with_confirmation(self) -> HubInteraction:
+        """Return the interaction after a provider returned an identity whose account another sign-in confirms."""
+        return replace(self, needs_confirmation="y")
 
     def with_organization(self, look: OrganizationBranding | None) -> HubInteraction:
         """Return the interaction with the look of an organization; unchanged for None."""

@@ -168,7 +168,7 @@ def test_shared_account_must_be_claimed_before_linking(
     owner = "Amber-window-44"
     new_visitor_at(ada.tenant).open(link_in(mails_sent_to(ada)[-1])).press("Save password", password=owner)
     assert eve.open("/login").press("Sign in", identifier=ADA["email"], password=NEW).is_sign_in
-    ada.sign_in()
+    ada.sign_in().press("Sign in", password=owner)
     assert (ada.is_in, linked_subjects(ada.tenant)) == (True, ["1"])
 
 

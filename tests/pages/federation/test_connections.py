@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.accounts.mailbox import code_in
 from tests.support.fakes.identity_provider import FakeProvider
-from tests.support.journeys.federated_sign_in import ADA, START_URL, FederatedPageUser, mails_sent_to
+from tests.support.journeys.federated_sign_in import ADA, START_URL, FederatedPageUser, link_identity, mails_sent_to
 from tests.support.oauth.world import NewWorld, World
 from tests.support.services.identity_service import pass_time
 from tests.support.visitors.visitor import NewVisitorAt
@@ -43,9 +43,9 @@ def link_notices(user: FederatedPageUser) -> list[str]:
     return [subject for subject in subjects if "connected" in subject]
 
 
-def test_trusted_provider_opens_account_with_its_address(user: FederatedPageUser) -> None:
-    user.tenant.person(ADA["email"])
-    assert user.sign_in().heading == "Profile"
+def test_trusted_provider_opens_account_once_linked(user: FederatedPageUser) -> None:
+    ada = user.tenant.person(ADA["email"])
+    assert user.sign_in().press("Sign in", password=ada.password).heading == "Profile"
     assert link_notices(user) == ["Globex was connected to"]
     user.visitor.forget("session")
     assert user.sign_in(email="ada@another.test", email_verified=False).heading == "Profile"
@@ -172,7 +172,7 @@ def test_second_factor_is_asked_after_federated_sign_in(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     tenant = new_federated_world(two_factor="required", second_factors={"email": False, "passkey": False})
-    tenant.person(ADA["email"])
+    link_identity(tenant, tenant.person(ADA["email"]), subject="1")
     user = FederatedPageUser(tenant, new_visitor_at(tenant), fake_provider)
     assert "app" in user.sign_in().text
     assert not user.is_in

@@ -62,8 +62,8 @@ def test_field_that_the_provider_fills_is_not_asked(new_user: NewUser) -> None:
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 def test_existing_account_is_not_asked_for_fields(new_user: NewUser) -> None:
     user = new_user(registration_form=(EMAIL, LAST_NAME))
-    user.tenant.person(ADA["email"])
-    user.sign_in(family_name=None)
+    ada = user.tenant.person(ADA["email"])
+    user.sign_in(family_name=None).press("Sign in", password=ada.password)
     assert subjects_of(user.tenant) == ["1"]
 
 

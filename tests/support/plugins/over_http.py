@@ -55,7 +55,12 @@ FAMILIES = {
         "organizations/connections/test_sign_in",
         "organizations/connections/test_separation",
     ),
-    "providers": ("federation/test_connections", "federation/test_apple", "account/test_identities"),
+    "providers": (
+        "federation/test_account_confirmation",
+        "federation/test_connections",
+        "federation/test_apple",
+        "account/test_identities",
+    ),
     "consent": ("consent/test_application_consent", "consent/test_consent_forms", "consent/test_privacy_policy"),
     "devices": ("device/test_authorize_device",),
     "sign-out": ("oauth/test_logout",),

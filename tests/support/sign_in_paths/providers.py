@@ -49,15 +49,6 @@ def by_identity(who: SigningAccount) -> Steps:
     return of_page(returned(provider, visitor, led.address))
 
 
-def by_address_of_provider(who: SigningAccount) -> Steps:
-    """Sign in to the account whose address a trusted provider verified; the identity is linked."""
-    provider, visitor = provider_of(who, trusts_email=True), who.browser()
-    yield
-    led = visitor.open(START)
-    yield
-    return of_page(returned(provider, visitor, led.address, email=who.email, email_verified=True))
-
-
 def by_token_of_app(who: SigningAccount) -> Steps:
     assert who.provider is not None
     app = prepare(who.tenant, who.provider)
@@ -124,9 +115,6 @@ def by_client_guid(who: SigningAccount) -> Steps:
 _PAGE, _HANDOFF = "pages_api/sign_in/federated_login:_complete", "pages_api/interactions/interaction_handoff"
 PATHS = (
     SignInPath("provider, page", by_identity, (_PAGE,), Credential.SESSION, BLOCKED_PAGE),
-    SignInPath(
-        "address verified by a provider, page", by_address_of_provider, (_PAGE,), Credential.SESSION, BLOCKED_PAGE
-    ),
     SignInPath("token of a provider's app", by_token_of_app, ("public_api/native_sign_in/account:_sign_in",)),
     SignInPath("JWT of a browser", by_jwt_of_browser, (_PAGE,), Credential.SESSION, BLOCKED_PAGE),
     SignInPath("JWT of an app", by_jwt_of_app, ("public_api/native_sign_in/account:_sign_in",)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from app.contract.accounts.models import PersonView
+from app.contract.accounts.models import PersonView, ReauthenticationOptions
 from app.contract.oauth.models import ScopeView
 from app.contract.organizations.settings import MethodLimit
 from app.contract.organizations.views import OrganizationOption
@@ -46,7 +46,6 @@ from app.contract.steps import (
     PrivacyPolicyStep,
     ProfileStep,
     QrCodeStep,
-    ReauthenticationOptions,
     ReauthenticationStep,
     RedirectStep,
     RefusedStep,

@@ -10,8 +10,8 @@ from app.contract.registration.form import TERMS
 from app.identity.authentication.passwordless import redemption
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
-from app.identity.directory.accounts import accounts, identifiers
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts import account_store, accounts, identifiers
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
@@ -27,6 +27,8 @@ class EmailUse(Enum):
 
     SIGN_IN = "sign_in"
     """To the account with this address, or to a new one."""
+    CONFIRM = "confirm"
+    """To the account with this address, once its owner has signed in to it by another method: on pages (decision 0429)."""
     UNPROVEN = "unproven"
     """To nothing: the provider did not verify it, or the tenant does not trust that."""
     SHARED = "shared"
@@ -39,7 +41,13 @@ class EmailUse(Enum):
 
 
 def email_use(
-    context: Context, identity: ProviderIdentity, *, trusts_email: bool, may_register: bool, has_form: bool = False
+    context: Context,
+    identity: ProviderIdentity,
+    *,
+    trusts_email: bool,
+    may_register: bool,
+    has_form: bool = False,
+    needs_confirmation: bool = False,
 ) -> EmailUse:
     """Return how the address selects an account.
 
@@ -47,6 +55,7 @@ def email_use(
 
     Args:
         has_form: whether the person can fill in a form, as on our pages.
+        needs_confirmation: whether the owner of an account with this verified address signs in before it is linked.
     """
     if not (identity.email and identity.email_verified and trusts_email and accounts.is_email(identity.email)):
         return EmailUse.UNPROVEN
@@ -59,7 +68,26 @@ def email_use(
         return EmailUse.FIELDS_NEEDED if has_form and unfilled_fields(context, identity) else EmailUse.SIGN_IN
     if first_verification.is_shared(account):
         return EmailUse.SHARED
-    return EmailUse.SIGN_IN if context.tenant.settings.account_linking else EmailUse.LINKING_OFF
+    if not context.tenant.settings.account_linking:
+        return EmailUse.LINKING_OFF
+    return EmailUse.CONFIRM if needs_confirmation and is_verified(account, identity.email) else EmailUse.SIGN_IN
+
+
+def create_or_claim(context: Context, identity: ProviderIdentity) -> Account:
+    """Return a new account with the address, or one that never verified it, which the owner of the mailbox claims.
+
+    Raises:
+        EmailRefused, EmailDomainRefused: the tenant registers no such address.
+        EmailRegistered, ClosedLink, UnknownAccount, IdentifierTaken: another request verified it concurrently.
+    """
+    email = identity.email or ""
+    holder = accounts.by_email(context, email)
+    if holder is None:
+        return redemption.register(context, email=email, identity=identity)
+    locked = account_store.lock(context, holder.uid)
+    if locked is None or is_verified(locked, email):
+        raise errors.EmailRegistered
+    return by_email(context, identity)
 
 
 def by_email(context: Context, identity: ProviderIdentity, *, links_identity: bool = False) -> Account:

@@ -56,6 +56,15 @@ class PendingIdentity:
 
 
 @dataclass(frozen=True)
+class PendingLink:
+    """A provider's identity that is linked when the account with its address signs in (decision 0429)."""
+
+    claimed: ProviderIdentity
+    uid: str
+    began_at: int  # seconds since 1970
+
+
+@dataclass(frozen=True)
 class PendingVerification:
     """The address or number that the interaction awaits."""
 
@@ -189,6 +198,7 @@ class InteractionState:
     identity: Annotated[PendingIdentity | None, Field(alias="connected")] = None
     identity_at: Annotated[int | None, Field(alias="connected_at")] = None
     """When the provider returned the identity, in Unix time."""
+    pending_link: PendingLink | None = None
     linking_session_id: Annotated[str | None, Field(alias="links")] = None
     """The session whose account links an identity."""
     handoff: Annotated[HandoffRequest | None, Field(alias="handing")] = None

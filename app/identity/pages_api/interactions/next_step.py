@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from app.contract.accounts.models import ReauthenticationOptions
 from app.contract.accounts.pages.reauthentication_pages import RequiredReauthentication
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.step_reasons import RefusedPart
@@ -16,7 +17,6 @@ from app.contract.steps import (
     LoginStep,
     PinStep,
     ProfileStep,
-    ReauthenticationOptions,
     RedirectStep,
     RefusedStep,
     RegisterStep,

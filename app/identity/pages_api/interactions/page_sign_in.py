@@ -146,7 +146,7 @@ def _begin_session(
     if (new_password := _new_password_step(context, account, interaction, authentication)) is not None:
         return new_password
     if interaction is not None:
-        pending_identities.link_pending(context, interaction, account)
+        interaction = pending_identities.link_pending(context, interaction, account)
     current = sessions.current_of(context, account.uid)
     renewed = (
         sessions.renew(context, current, authentication.methods, authentication.remember, authentication.workflow)

@@ -8,13 +8,14 @@ from typing import Final
 from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.authentication import Authentication
-from app.identity.authentication.sign_in.interaction_state import PendingIdentity
+from app.identity.authentication.sign_in.interaction_state import PendingIdentity, PendingLink
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import session_store, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.account_store import IdentifierTaken
+from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import NO_ACCOUNT, Context
 
@@ -37,6 +38,27 @@ def store_pending(
     return interactions.save(context, interaction, state)
 
 
+def await_confirmation(context: Context, interaction: Interaction, identity: ProviderIdentity, uid: str) -> Interaction:
+    """Store an identity until the account with its address signs in by another method (decision 0429)."""
+    now = int(context.now.timestamp())
+    changed = replace(
+        interaction.state,
+        identity=PendingIdentity(identity),
+        identity_at=now,
+        pending_link=PendingLink(identity, uid, now),
+    )
+    return interactions.save(context, interaction, changed)
+
+
+def awaited_link(context: Context, interaction: Interaction) -> PendingLink | None:
+    """Return the identity that waits until its account signs in, for an hour and while it can be linked."""
+    link = interaction.state.pending_link
+    if link is None or context.now.timestamp() > link.began_at + _LIFETIME_SECONDS:
+        return None
+    can_link = context.tenant.settings.account_linking and offered_connections.is_active(context, link.claimed.provider)
+    return link if can_link else None
+
+
 def mark_announced(context: Context, interaction: Interaction, *, connects: bool) -> Interaction:
     """Record whether the sign-in page announced that the pending identity will be linked.
 
@@ -50,10 +72,15 @@ def mark_announced(context: Context, interaction: Interaction, *, connects: bool
 
 
 def clear(context: Context, interaction: Interaction) -> Interaction:
-    """Remove the pending identity."""
+    """Remove the pending identity. One that waits until its account signs in stays: that may happen by another identity."""
     if interaction.state.identity is None:
         return interaction
     return interactions.save(context, interaction, replace(interaction.state, identity=None))
+
+
+def cancel_link(context: Context, interaction: Interaction) -> Interaction:
+    """Remove the identity that waits until its account signs in."""
+    return interactions.save(context, interaction, replace(interaction.state, identity=None, pending_link=None))
 
 
 def pending_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
@@ -98,12 +125,31 @@ def has_federated_login_for(context: Context, interaction: Interaction | None, u
     return account is None or linked_identities.is_known(account, pending.claimed)
 
 
-def link_pending(context: Context, interaction: Interaction, account: Account) -> None:
+def link_pending(context: Context, interaction: Interaction, account: Account) -> Interaction:
     """Link the pending identity to the account after its complete sign-in.
 
     Only to the account that was registered with it, or that has the address which the provider verified; another account may
     be another person's, who can link it on the account page. An identity that the owner removed meanwhile stays removed.
     """
+    _link_announced(context, interaction, account)
+    if interaction.state.pending_link is None:
+        return interaction
+    link = awaited_link(context, interaction)
+    interaction = interactions.save(context, interaction, replace(interaction.state, pending_link=None))
+    if link is not None and link.uid == account.uid:
+        _link_confirmed(context, link.claimed, account)
+    return interaction
+
+
+def _link_confirmed(context: Context, identity: ProviderIdentity, account: Account) -> None:
+    """Link an identity to the account that signed in, if it still has the address as its own."""
+    locked = account_store.lock(context, account.uid)
+    if locked is None or first_verification.is_shared(locked) or not is_verified(locked, identity.email or ""):
+        return
+    _link(context, locked, identity)
+
+
+def _link_announced(context: Context, interaction: Interaction, account: Account) -> None:
     pending = active_for(context, interaction)
     if pending is None:
         return
@@ -111,8 +157,12 @@ def link_pending(context: Context, interaction: Interaction, account: Account) -
     is_registered_with_it = pending.uid == account.uid
     if not (_is_still(locked, pending) if is_registered_with_it else _is_identity_of(context, locked, pending)):
         return
+    _link(context, locked, pending.claimed)
+
+
+def _link(context: Context, account: Account, identity: ProviderIdentity) -> None:
     try:
-        federated_sign_in.link(context, locked, pending.claimed)
+        federated_sign_in.link(context, account, identity)
     except IdentifierTaken as reason:
         context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
 

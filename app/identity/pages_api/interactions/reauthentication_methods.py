@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from app.contract import errors
-from app.contract.second_factors.challenge import FactorKind
-from app.contract.steps import (
+from app.contract.accounts.models import (
     CONNECTION_METHOD,
     PASSKEY_METHOD,
     PASSWORD_METHOD,
-    LoginStep,
     ReauthenticationOptions,
-    RegisterStep,
-    StepResponse,
     organization_method_key,
 )
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
@@ -42,9 +40,20 @@ def with_methods(context: Context, response: StepResponse) -> StepResponse:
     return response.model_copy(update={"step": form.model_copy(update={"reauthentication": options})})
 
 
-def _methods(context: Context, account: Account) -> dict[str, str]:
+def confirmation_methods(context: Context, account: Account, email: str) -> dict[str, str]:
+    """Return the methods by which the owner of a verified address can sign in, each with this address.
+
+    They name nothing else of the account: the person who asks has verified no more than the mailbox.
+    """
+    found = _methods(context, account, email)
+    return {key: email if name == email else "" for key, name in found.items()}
+
+
+def _methods(context: Context, account: Account, verified_email: str | None = None) -> dict[str, str]:
+    """Return the account's methods, each with the identifier. `verified_email`: only a sign-in, as which every connection counts."""
     available = {}
-    name = _login_name(context, account)
+    is_again = verified_email is None
+    name = _login_name(context, account) if is_again else verified_email
     if account.password_hash is not None and name:
         available[PASSWORD_METHOD] = name
     if context.tenant.settings.passkeys and passkey_store.by_account(context, account.uid):
@@ -54,13 +63,13 @@ def _methods(context: Context, account: Account) -> dict[str, str]:
         (
             connection.name
             for connection in offered_connections.active_connections(context)
-            if connection.can_reauthenticate
+            if connection.can_reauthenticate or not is_again
         )
         if emails
         else ()
     )
     available |= {f"{CONNECTION_METHOD}{name}": emails[name] for name in reauthenticating if name in emails}
-    available |= _of_organizations(context, emails)
+    available |= _of_organizations(context, emails, is_again=is_again)
     for method in methods.enabled_methods(context):
         names = (account.phone,) if method == SMS else (name, account.email)
         identifier = next((text for text in names if text and _resolves_to(context, text, method, account)), None)
@@ -69,13 +78,13 @@ def _methods(context: Context, account: Account) -> dict[str, str]:
     return available
 
 
-def _of_organizations(context: Context, emails: Mapping[str, str]) -> dict[str, str]:
+def _of_organizations(context: Context, emails: Mapping[str, str], *, is_again: bool) -> dict[str, str]:
     """Return the keys of the organizations' connections among these, with the address at each."""
     keys: dict[str, str] = {}
     for name in filter(offered_connections.is_of_organization, emails):
         if offered_connections.is_active(context, name):
             connection = offered_connections.find_any(context, name)
-            if connection.can_reauthenticate:
+            if connection.can_reauthenticate or not is_again:
                 keys[organization_method_key(name, connection.title)] = emails[name]
     return keys
 

@@ -12,7 +12,7 @@ from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
-from app.identity.pages_api.interactions import next_step
+from app.identity.pages_api.interactions import next_step, pending_identities
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import issuers
@@ -44,6 +44,8 @@ def answer_consent(context: Context, req: authorization_pages.ConsentRequest) ->
 def switch_account(context: Context, req: SwitchAccountRequest) -> StepResponse:
     """End the session of the page's account, or let the person choose another one of the browser's (decision 0238)."""
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
+    if interaction is not None and interaction.state.pending_link is not None and not interaction.is_done:
+        return next_step.advance(context, pending_identities.cancel_link(context, interaction), session)
     if interaction is not None and session is not None and req.account not in ("", session.uid):
         return next_step.advance(context, interaction, session)
     if req.chooses and session is not None and interaction is not None and account_choice.may_choose(interaction):

@@ -80,7 +80,12 @@ def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepRespo
         sender.name, sender.provider.app_name, verified.trusts_email, can_reauthenticate=False
     )
     step = federated_login.sign_in_or_register(
-        context, interaction, connection, identity, registers=context.tenant.settings.registration
+        context,
+        interaction,
+        connection,
+        identity,
+        registers=context.tenant.settings.registration,
+        needs_confirmation=False,
     )
     begun = sessions.by_cookie(context, step.session.token) if step.session is not None else None
     person = begun or holder

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from app.contract import errors
-from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.pages import connection_pages
 from app.contract.page_models import InteractionDecision
 from app.contract.step_reasons import LoginReason, RefusedPart
 from app.contract.steps import LoginStep, RedirectStep, RefusedStep, RegisterStep, StepResponse
 from app.identity.authentication.federation import (
-    connection_traces,
     federated_sign_in,
     offered_connections,
     token_handoff,
@@ -33,14 +31,17 @@ from app.identity.credentials import account_locks
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_store import IdentifierTaken
-from app.identity.directory.identity_provider import ProviderDenied, ProviderIdentity
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
 from app.identity.pages_api.interactions import interaction_handoff, next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
+from app.identity.pages_api.sign_in import account_confirmation, identity_refusals
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize.request import CheckedRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.identity.authentication.passwordless.organization_account import ConnectionAdmission
 
 LANDING: Final = "/identities"
@@ -224,34 +225,11 @@ def _landing(context: Context, problem: str) -> str:
     return f"{LANDING}?{urlencode({'problem': problem, 'reference': context.raw.request_id})}"
 
 
-_FINDINGS: Final = {
-    LoginReason.DENIED: (ConnectionCheck.LINKING, "an identity that no other request links or removes"),
-    LoginReason.NOT_REAUTHENTICATED: (ConnectionCheck.REAUTHENTICATION, "auth_time after the request"),
-    LoginReason.UNKNOWN_IDENTITY: (ConnectionCheck.ACCOUNT, "an identity that is connected, or may sign up"),
-    LoginReason.EMAIL_REFUSED: (ConnectionCheck.EMAIL, "an address that the tenant’s rules allow"),
-    LoginReason.FOREIGN_EMAIL: (ConnectionCheck.EMAIL, "a verified address in a verified domain of the organization"),
-    LoginReason.NOT_MEMBER: (
-        ConnectionCheck.ACCOUNT,
-        "a member, or an organization that takes new ones and has a seat",
-    ),
-}
-"""The check behind each reason for which the identity of a valid answer is refused."""
-
-
-def _record(context: Context, identity: ProviderIdentity, reason: LoginReason) -> None:
-    """Record why an identity is refused; of its address the domain alone."""
-    check, expected = _FINDINGS[reason]
-    domain = (identity.email or "").rpartition("@")[2]
-    received = f"an address of {domain}" if domain else "an identity without an address"
-    refusal = ProviderDenied(reason.value, check=check, expected=expected, received=received)
-    connection_traces.record(context, identity.provider, refusal)
-
-
 def _refuse(
     context: Context, interaction: Interaction, identity: ProviderIdentity, reason: LoginReason
 ) -> StepResponse:
     """Record why an identity is refused, and return to the page that led to the provider."""
-    _record(context, identity, reason)
+    identity_refusals.record(context, identity, reason)
     return _return_with_reason(context, interaction.state, reason, interaction.interaction_id)
 
 
@@ -268,7 +246,7 @@ def _link(context: Context, interaction: Interaction, identity: ProviderIdentity
     try:
         federated_sign_in.link(context, account, identity)
     except IdentifierTaken:
-        _record(context, identity, LoginReason.DENIED)
+        identity_refusals.record(context, identity, LoginReason.DENIED)
         return StepResponse(step=RedirectStep(address=_landing(context, TAKEN)))
     return StepResponse(step=RedirectStep(address=f"{LANDING}?done=linked"))
 
@@ -280,16 +258,32 @@ def sign_in_or_register(
     identity: ProviderIdentity,
     *,
     registers: bool,
+    needs_confirmation: bool = True,
 ) -> StepResponse:
-    """Return the next step for an identity: sign-in to its account, linking by address, or registration."""
+    """Return the next step for an identity: sign-in to its account or to the one with its address, or registration.
+
+    Args:
+        needs_confirmation: whether the owner of the account with the address signs in before the identity is linked; not for an
+            identity that is never linked.
+    """
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
     if holder is not None:
         return _sign_in_linked(context, interaction, holder, identity)
     use = federated_account.email_use(
-        context, identity, trusts_email=connection.trusts_email, may_register=registers, has_form=True
+        context,
+        identity,
+        trusts_email=connection.trusts_email,
+        may_register=registers,
+        has_form=True,
+        needs_confirmation=needs_confirmation,
     )
+    if use is EmailUse.CONFIRM:
+        return account_confirmation.begin(context, interaction, identity)
     if use is EmailUse.SIGN_IN:
-        return _sign_in_by_email(context, interaction, identity)
+        find_or_create = federated_account.create_or_claim if needs_confirmation else federated_account.by_email
+        return _sign_in_by_email(context, interaction, identity, find_or_create)
+    if use is EmailUse.LINKING_OFF:
+        return _refuse(context, interaction, identity, LoginReason.LINKING_OFF)
     registers = registers and use is not EmailUse.SHARED
     return _offer_registration(context, interaction, identity, registers=registers)
 
@@ -309,7 +303,7 @@ def _sign_in_for_organization(
         return _refuse(context, interaction, admission.identity, admission.refusal)
     if admission.holder is not None:
         return _sign_in_linked(context, interaction, admission.holder, admission.identity)
-    return _sign_in_by_email(context, interaction, admission.identity, admission)
+    return _sign_in_by_email(context, interaction, admission.identity, admission.find_or_create, admission)
 
 
 def _offer_registration(
@@ -341,15 +335,16 @@ def _sign_in_by_email(
     context: Context,
     interaction: Interaction,
     identity: ProviderIdentity,
+    find_or_create: Callable[[Context, ProviderIdentity], Account | None],
     admission: ConnectionAdmission | None = None,
 ) -> StepResponse:
-    """Sign in to the account with the address that the provider verified; create it if there is none.
+    """Sign in to the account with the address that the provider verified.
 
     Args:
-        admission: of an organization's connection, which also makes the account a member.
+        find_or_create: returns the account, as `federated_account.by_email` does; None where its organization has no seat left.
+        admission: of an organization's connection, which records its refusal.
     """
-    position = context.audit.position()
-    reason, find_or_create = None, admission.find_or_create if admission is not None else federated_account.by_email
+    position, reason = context.audit.position(), None
     try:
         account = find_or_create(context, identity)
     except (errors.EmailRefused, errors.EmailDomainRefused):

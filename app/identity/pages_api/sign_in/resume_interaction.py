@@ -10,7 +10,7 @@ from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.workflows import first_page
 from app.identity.pages_api.interactions import next_step, pending_verification, reauthentication_methods
 from app.identity.pages_api.registration import begin_verification
-from app.identity.pages_api.sign_in import second_factor
+from app.identity.pages_api.sign_in import account_confirmation, second_factor
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import authorization_endpoint
 
@@ -36,6 +36,8 @@ def resume(context: Context, req: sign_in_pages.InteractionRequest) -> StepRespo
         session is None or pending_verification.needs_verification_to_join(context, interaction, session)
     ):
         return begin_verification.step(context, interaction, state)
+    if (confirmation := account_confirmation.step(context, interaction)) is not None:
+        return confirmation
     response = next_step.advance(context, interaction, session)
     return reauthentication_methods.with_methods(context, response)
 

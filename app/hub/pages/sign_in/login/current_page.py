@@ -32,7 +32,8 @@ def login_page(
 ) -> LoginPage:
     """Return the login page; `last_key`, the last used method, and `is_returning` are by default from the browser's cookie."""
     visit, tenant = current_visit(), current_visit().tenant
-    entry = _entry(limit) if reauthentication is None else frozenset[str]()
+    is_first = reauthentication is None or bool(reauthentication.connects)
+    entry = _entry(limit) if is_first else frozenset[str]()
     if limit is not None:
         last_key = ""
     elif last_key is None:
@@ -40,7 +41,7 @@ def login_page(
     fields: dict[str, Any] = {
         "identifiers": tenant.identifiers,
         "relying_party": visit.relying_party,
-        "has_remember_me": tenant.has_remember_me and reauthentication is None,
+        "has_remember_me": tenant.has_remember_me and is_first,
         "refusal": refusal,
         "wait_seconds": wait_seconds,
         "methods": _usable(sign_in_methods.tenant_methods(), reauthentication, limit, entry),

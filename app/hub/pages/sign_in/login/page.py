@@ -154,6 +154,11 @@ class LoginPage(Page):
         return self.form.first_fields if self.asks_identifier else ("password",)
 
     @property
+    def connects(self) -> str:
+        """The title of the provider that a sign-in to the account of the page connects; empty where none is."""
+        return self.reauthentication.connects if self.reauthentication is not None else ""
+
+    @property
     def takes_password(self) -> bool:
         if self.reauthentication is not None:
             return self.reauthentication.has_password
@@ -261,7 +266,7 @@ class LoginPage(Page):
             return denial_notice(self.denial)
         if self.limit is not None and not self.refusal:
             return method_notice(self.limit)
-        if self.needs in NEEDS and not self.refusal:
+        if self.needs in NEEDS and not self.refusal and not (self.needs == CONNECTS and self.connects):
             return replace(NEEDS[self.needs], reference=self.reference)
         if self.is_reset and not self.refusal:
             return Notice(_l("Password changed"), _l("Sign in with your new password."), "ok")
@@ -301,6 +306,7 @@ class LoginPage(Page):
             **cls._limit_samples(),
             **cls._denial_samples(),
             "connects an account": cls(LoginForm.of((email,), data={"connects": "yes"}), needs=CONNECTS),
+            "connects no account": cls(LoginForm.of((email,)), needs="unlinked"),
             "no account for the provider": cls(LoginForm.of((email,)), needs="nobody"),
             "provider not responding": cls(LoginForm.of((email,)), needs="broken", reference="BCDF-GHJK-LMNP"),
             "after a new password": cls(LoginForm.of((email,), **typed), relying_party="Acme Shop", is_reset=True),

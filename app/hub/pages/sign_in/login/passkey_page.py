@@ -11,7 +11,7 @@ from app.hub.components.reauthentication import Reauthentication
 from app.hub.components.sign_in_methods import PASSWORD
 from app.hub.components.sign_in_refusals import RefusalReason
 from app.hub.pages.sign_in.login.form import FormStep, LoginForm
-from app.hub.pages.sign_in.login.page import GOOGLE, LoginPage, sample_limit
+from app.hub.pages.sign_in.login.page import CONNECTS, GOOGLE, LoginPage, sample_limit
 from app.hub.tenants.tenant import IdentifierKind
 
 
@@ -30,7 +30,9 @@ class PasskeyLoginPage(LoginPage):
 
     @property
     def has_button(self) -> bool:
-        return self.passkeys != "autofill" or self.reauthentication is not None or not self.takes(PASSWORD)
+        if self.reauthentication is not None:
+            return self.reauthentication.has_passkey
+        return self.passkeys != "autofill" or not self.takes(PASSWORD)
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -53,6 +55,7 @@ class PasskeyLoginPage(LoginPage):
             "reauthentication, a passkey alone": cls(
                 form, has_remember_me=False, reauthentication=Reauthentication.sample("passkey")
             ),
+            **cls._confirmation_samples(),
             "passkey refused": cls(form, refusal=RefusalReason.PASSKEY, unknown="AAAA"),
             "four ways": cls(form, relying_party="Acme Shop", methods=sign_in_methods.sample_methods()),
             "every way": cls(form, relying_party="Acme Shop", **cls._every_method()),
@@ -75,6 +78,24 @@ class PasskeyLoginPage(LoginPage):
             "after a new passkey": cls(form, is_passkey_set=True),
             "passkey alone": cls(form, relying_party="Acme Shop", entry=frozenset(("passkey",))),
             "passkey required": cls(form, relying_party="Acme Shop", limit=sample_limit("passkey")),
+        }
+
+    @classmethod
+    def _confirmation_samples(cls) -> Mapping[str, PasskeyLoginPage]:
+        def confirmation_page(*methods: str, **fields: Any) -> PasskeyLoginPage:
+            form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com", "connects": "yes"})
+            account = Reauthentication.sample(*methods, connects="Google")
+            return cls(form, needs=CONNECTS, reauthentication=account, **fields)
+
+        ways = {"methods": sign_in_methods.sample_methods(), "connections": cls._every_method()["connections"][2:3]}
+        return {
+            "existing account": confirmation_page("password", "passkey", relying_party="Acme Shop", **ways),
+            "existing account, a password alone": confirmation_page("password"),
+            "existing account, wrong password": confirmation_page("password", refusal=RefusalReason.WRONG),
+            "existing account, an email alone": confirmation_page(
+                "mail", methods=sign_in_methods.sample_methods("mail")
+            ),
+            "existing account, without anything": confirmation_page(),
         }
 
     @staticmethod

@@ -55,7 +55,8 @@ def show_login() -> Response:
     journey.refuse_expired_interaction()
     if current_visit().interaction is None and (name := current_visit().query.get("workflow", "")[:MAX_WORKFLOW_NAME]):
         return journey.follow(api()(sign_in_pages.open_return, sign_in_pages.ReturnRequest(workflow=name)))
-    if current_visit().session:
+    interaction = current_visit().interaction
+    if current_visit().session or (interaction is not None and interaction.needs_confirmation):
         response = _resume()
         if not isinstance(response.step, LoginStep | RegisterStep):
             return journey.follow(response)
@@ -91,7 +92,7 @@ def _page_of_address(
     """Return the page in the state that its address names: what the last step left undone, what was reset, all methods."""
     visit, query = current_visit(), current_visit().query
     needs, reset = query.get("needs", ""), query.get("reset")
-    connects = "yes" if needs == CONNECTS else ""
+    connects = "yes" if needs == CONNECTS or (reauthentication is not None and reauthentication.connects) else ""
     direct = "y" if visit.tenant.finds_connections and (needs or query.get("direct")) else ""
     data = {"identifier": identifier, "connects": connects, "direct": direct, "step": _step_of_address(identifier)}
     form = LoginForm.of(visit.tenant.identifiers, data=data)
