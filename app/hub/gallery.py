@@ -223,7 +223,7 @@ gallery = Blueprint("gallery", __name__, url_prefix="/_gallery")
 
 
 _MODES: Final = {"system": "System", "light": "Light", "dark": "Dark"}
-_SIZES: Final = {"phone": "Phone", "desktop": "Desktop"}
+_SIZES: Final = {"phone": "Phone", "desktop": "Desktop", "both": "Phone and desktop"}
 
 
 @dataclass(frozen=True)
@@ -241,8 +241,8 @@ class _Choice:
         return self.group is None or each.group == self.group
 
 
-def _choice(look_names: Iterable[str]) -> _Choice:
-    """Return the choice of the request, by default the first look.
+def _choice(look_names: Iterable[str], size: str = "phone") -> _Choice:
+    """Return the choice of the request, by default the first look in a size.
 
     Raises:
         NotFound: the look, the language, the mode, the size or the group is none of those that the gallery has.
@@ -252,7 +252,7 @@ def _choice(look_names: Iterable[str]) -> _Choice:
         query.get("look", known_names[0]),
         query.get("lang", "en"),
         query.get("mode", "system"),
-        query.get("size", "phone"),
+        query.get("size", size),
         query.get("group"),
         query.get("q", "").strip(),
     )
@@ -298,7 +298,7 @@ def show(page_name: str, sample: str) -> Response:
 
 def index_page(shown: Gallery) -> Response:
     """Return the index of a gallery. Raises NotFound for a choice that it does not have."""
-    choice = _choice(shown.looks)
+    choice = _choice(shown.looks, "both" if shown.previewed else "phone")
     use_sample_tenant("acme", "en")
     visit, settings, assets = current_visit(), services().settings, current_app.extensions["gatehouse.assets"]
     found = [each for each in thumbnails(all_samples()) if each.has_words(choice.words)]

@@ -83,6 +83,11 @@ def test_mode_and_width_are_those_of_the_frames() -> None:
     assert "--of-w: 1280px" in desktop
 
 
+def test_phone_and_desktop_are_beside_each_other() -> None:
+    alone, both = (thumbnails(f"/_gallery?group=device&size={size}") for size in ("desktop", "both"))
+    assert both == [address for address in alone for _ in range(2)]
+
+
 def test_states_of_a_page_have_different_names() -> None:
     named = re.findall(r'<a class="cap" href="[^"]+">(.+?)</a>', page_at("/_gallery").text)
     assert len(named) == len(set(named)) == len(page_samples.names())
@@ -93,7 +98,7 @@ def test_states_of_a_page_have_different_names() -> None:
 
 
 def test_gallery_is_valid_html() -> None:
-    addresses = ("/_gallery?group=device&size=desktop", "/_gallery?q=zebra")
+    addresses = ("/_gallery?group=device&size=desktop", "/_gallery?group=device&size=both", "/_gallery?q=zebra")
     assert html_problems({address: page_at(address).text for address in addresses}) == []
 
 

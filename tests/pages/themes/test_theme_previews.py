@@ -67,7 +67,8 @@ def test_every_sample_of_the_draft_is_shown(visitor: Visitor, address: str) -> N
     index = answer(visitor, address)
     assert index.status_code == 200
     framed = [unescape(found) for found in re.findall(r'<iframe src="([^"]+)"', index.get_data(as_text=True))]
-    assert len(framed) == len(page_samples.names())
+    assert framed[::2] == framed[1::2], "a phone and a desktop beside each other"
+    assert len(framed[::2]) == len(page_samples.names())
     assert all(frame.startswith(f"{address}/") for frame in framed)
     assert "Drafted, version 2" in index.get_data(as_text=True)
     assert "inbox." not in index.get_data(as_text=True)
