@@ -17,7 +17,7 @@ from app.contract.organizations.views import (
     OrganizationBranding,
     OrganizationOption,
 )
-from app.contract.sessions.models import AccountOption, OtherSessions, Session
+from app.contract.sessions.models import AccountOption, OtherSessions, SelectAccountStep, Session, SwitchAccountStep
 from app.contract.step_reasons import (
     ApprovalOutcome,
     BackupCodesReason,
@@ -193,13 +193,6 @@ class SelectOrganizationStep(AccountStep):
     invitations: InvitationHint = Field(default_factory=InvitationHint)
 
 
-class SelectAccountStep(Wire):
-    """Choose one of the browser's accounts, or another one."""
-
-    step: Literal["select_account"] = "select_account"
-    accounts: list[AccountOption]
-
-
 class ScopesQuestion(AccountStep):
     """The scopes and authorization details that an application requests."""
 
@@ -344,9 +337,9 @@ AuthorizationPage = (
 AnyStep = (
     LoginStep | RegisterStep | CheckMailStep | EmailConfirmedStep | ForgotStep | ResetSentStep | PinSentStep | SignInSentStep
     | NewPasswordStep | NewPinStep | SecondFactorStep | PasskeyOfferStep | BackupCodesStep | InvitationStep | QrCodeStep
-    | ApproveSignInStep | ApproveProgramStep | SelectOrganizationStep | SelectAccountStep | ConsentStep | DeviceCodeStep | DeviceStep
-    | DeviceDoneStep | RequiredAction | ReauthenticationStep | RedirectStep | FormPostStep | ProfileStep | SignedOutStep
-    | ConfirmSignOutStep | RefusedStep | StartAgainStep
+    | ApproveSignInStep | ApproveProgramStep | SelectOrganizationStep | SelectAccountStep | SwitchAccountStep | ConsentStep
+    | DeviceCodeStep | DeviceStep | DeviceDoneStep | RequiredAction | ReauthenticationStep | RedirectStep | FormPostStep
+    | ProfileStep | SignedOutStep | ConfirmSignOutStep | RefusedStep | StartAgainStep
 )  # fmt: skip
 
 

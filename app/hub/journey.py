@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from flask import Response
 
 from app.contract.oauth.models import RelyingPartyView
+from app.contract.sessions.models import SelectAccountStep, SwitchAccountStep
 from app.contract.sign_in.sign_in_pages import InteractionRequest, ReturnRequest, open_return, resume
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import (
@@ -42,7 +43,6 @@ from app.contract.steps import (
     RegisterStep,
     ResetSentStep,
     SecondFactorStep,
-    SelectAccountStep,
     SelectOrganizationStep,
     SignedOutStep,
     SignInSentStep,
@@ -369,6 +369,7 @@ JOURNEY: Final[Mapping[type[Wire], _Follow]] = dict((
     _page(ApproveSignInStep, "/sign-in/phone/approve", lambda step: {"said": step.outcome, **_earlier(step)}),
     _page(ApproveProgramStep, "/sign-in/elsewhere", lambda step: {"said": step.outcome, **_earlier(step)}),
     _page(SelectAccountStep, "/choose-account"),
+    _page(SwitchAccountStep, "/sign-in/switch-account"),
     _page(SelectOrganizationStep, "/select-organization"),
     _page(ConsentStep, "/consent"),
     _page(DeviceCodeStep, "/device"),

@@ -1,5 +1,7 @@
 """Models of sessions: their cookies, and the accounts that a browser is signed in to."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from app.kit.operations.wire import Wire
@@ -26,3 +28,18 @@ class AccountOption(Wire):
     label: str
     name: str | None = None
     is_current: bool = False
+
+
+class SelectAccountStep(Wire):
+    """Choose one of the browser's accounts, or another one."""
+
+    step: Literal["select_account"] = "select_account"
+    accounts: list[AccountOption]
+
+
+class SwitchAccountStep(Wire):
+    """Switch to the account that a provider's answer signs in, or stay signed in to the browser's current one."""
+
+    step: Literal["switch_account"] = "switch_account"
+    current: str  # the labels of both accounts
+    other: str

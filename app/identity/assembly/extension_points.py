@@ -1,10 +1,11 @@
 """Connects packages with those above them that they call."""
 
-from app.identity.authentication.sign_in.sessions import connection_sessions, session_ends
+from app.identity.authentication.sign_in.sessions import session_ends
 from app.identity.directory.accounts import account_store
 from app.identity.directory.organizations import connection_ends
 from app.identity.directory.organizations.memberships import membership_store
 from app.identity.platform import events
+from app.identity.platform.context import Context
 from app.identity.protocols.oauth.logout import backchannel_logout
 from app.identity.webhooks import subscriptions
 
@@ -13,5 +14,11 @@ def connect() -> None:
     """Connect each extension point with the functions that it calls; idempotent, called by servers, commands and workers."""
     account_store.organizations_of_profile.connect(membership_store.profile_entries)
     session_ends.listeners.connect(backchannel_logout.notify_applications)
-    connection_ends.listeners.connect(connection_sessions.end_of_connections)
+    connection_ends.listeners.connect(_end_what_connections_began)
     events.listeners.connect(subscriptions.post_event)
+
+
+def _end_what_connections_began(context: Context, org_id: str, connection_id: str | None) -> None:
+    from app.identity.authentication.sign_in.sessions import connection_sessions  # noqa: PLC0415 - few tenants have any
+
+    connection_sessions.end_of_connections(context, org_id, connection_id)

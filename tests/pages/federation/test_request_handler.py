@@ -148,7 +148,9 @@ def test_failed_sign_in_with_guid_gets_no_session(server: TenantServer, user: Fe
 
 def test_token_is_of_the_returning_identity(server: TenantServer, user: FederatedPageUser) -> None:
     sign_in_other_account(server, user)
-    token = callback_parameters(user.sign_in(start=link(callbacktype="hash")))["lr-token"]
+    asked = user.sign_in(start=link(callbacktype="hash"))
+    assert asked.heading == "Switch accounts?"
+    token = callback_parameters(asked.press("Switch accounts"))["lr-token"]
     bearer = answered(exchange(server, token))["access_token"]
     assert answered(server.send("GET", f"{AUTH}/account", bearer=bearer))["FirstName"] == "Ada"
 

@@ -112,7 +112,7 @@ def by_client_guid(who: SigningAccount) -> Steps:
     return of_program(who.call("U13", clientguid=stored))
 
 
-_PAGE, _HANDOFF = "pages_api/sign_in/federated_login:_complete", "pages_api/interactions/interaction_handoff"
+_PAGE, _HANDOFF = "pages_api/sign_in/federated_completion:sign_in", "pages_api/interactions/interaction_handoff"
 PATHS = (
     SignInPath("provider, page", by_identity, (_PAGE,), Credential.SESSION, BLOCKED_PAGE),
     SignInPath("token of a provider's app", by_token_of_app, ("public_api/native_sign_in/account:_sign_in",)),

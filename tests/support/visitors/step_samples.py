@@ -9,7 +9,7 @@ from app.contract.accounts.models import PersonView, ReauthenticationOptions
 from app.contract.oauth.models import ScopeView
 from app.contract.organizations.settings import MethodLimit
 from app.contract.organizations.views import OrganizationOption
-from app.contract.sessions.models import AccountOption
+from app.contract.sessions.models import AccountOption, SelectAccountStep, SwitchAccountStep
 from app.contract.step_reasons import (
     ApprovalOutcome,
     BackupCodesReason,
@@ -53,7 +53,6 @@ from app.contract.steps import (
     RequestingDevice,
     ResetSentStep,
     SecondFactorStep,
-    SelectAccountStep,
     SelectOrganizationStep,
     SignedOutStep,
     SignInSentStep,
@@ -109,6 +108,7 @@ SAMPLES: Final[tuple[AnyStep, ...]] = (
     ),
     SelectOrganizationStep(person=ADA, organizations=[OrganizationOption(id="org_1", name="Acme", people=2)]),
     SelectAccountStep(accounts=[_ACCOUNT]),
+    SwitchAccountStep(current="ada@example.com", other="grace@example.com"),
     ConsentStep(person=ADA, scopes=_SCOPES),
     DeviceCodeStep(),
     DeviceStep(person=ADA, scopes=_SCOPES, user_code="WDJB-MJHT", device=_DEVICE),

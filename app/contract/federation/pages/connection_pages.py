@@ -116,6 +116,11 @@ decide_handoff = hub_operation(
     "hub.decide_handoff", "POST /hub/connections/hand-over", InteractionDecision, StepResponse,
     summary="Approve or deny the sign-in on another device with the result of this interaction.",
 )  # fmt: skip
+decide_switch = hub_operation(
+    "hub.decide_account_switch", "POST /hub/connections/switch-account", InteractionDecision, StepResponse,
+    heavy_work=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
+    summary="Switch to the account that a provider’s response signs in, or stay signed in to the current one.",
+)  # fmt: skip
 read_profile = hub_operation(
     "hub.read_connected_profile", "GET /hub/connections/connected", ConnectedProfileRequest, ConnectedProfile,
     errors=(errors.UnknownAccount,),

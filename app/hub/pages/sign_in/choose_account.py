@@ -9,10 +9,9 @@ from typing import Final
 from flask import Response
 
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.sessions.models import AccountOption
+from app.contract.sessions.models import AccountOption, SelectAccountStep
 from app.contract.sessions.pages import account_choice_pages
 from app.contract.sign_in.sign_in_pages import InteractionRequest
-from app.contract.steps import SelectAccountStep
 from app.hub import journey
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages

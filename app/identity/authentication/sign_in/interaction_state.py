@@ -199,6 +199,8 @@ class InteractionState:
     identity_at: Annotated[int | None, Field(alias="connected_at")] = None
     """When the provider returned the identity, in Unix time."""
     pending_link: PendingLink | None = None
+    switches_to: str | None = None
+    """The account that the identity signs in, once the person of another account's session agreed."""
     linking_session_id: Annotated[str | None, Field(alias="links")] = None
     """The session whose account links an identity."""
     handoff: Annotated[HandoffRequest | None, Field(alias="handing")] = None

@@ -8,6 +8,7 @@ from typing import Final
 from app.contract.accounts.models import ReauthenticationOptions
 from app.contract.accounts.pages.reauthentication_pages import RequiredReauthentication
 from app.contract.oauth.models import RelyingPartyView
+from app.contract.sessions.models import SwitchAccountStep
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import (
     ApproveProgramStep,
@@ -84,6 +85,8 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
     """
     if (unsaved := unsaved_codes(context, interaction, session)) is not None:
         return unsaved
+    if (question := switch_question(context, interaction, session)) is not None:
+        return question
     response = _with_person(context, _advance(context, interaction, session), session)
     step = response.step
     if isinstance(step, LoginStep) and interaction.state.denial is not None:
@@ -123,6 +126,18 @@ def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSe
     if not is_required or session is None or interaction.state.unsaved_codes != session.uid:
         return None
     return StepResponse(step=BackupCodesStep(), interaction_id=interaction.interaction_id)
+
+
+def switch_question(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse | None:
+    """Return the open question whether a provider's answer may replace the session; None where there is none."""
+    uid = interaction.state.switches_to
+    if uid is None or session is None or session.uid == uid or interaction.is_done:
+        return None
+    other, current = account_store.by_uid(context, uid), account_store.by_uid(context, session.uid)
+    if other is None or current is None:
+        return None
+    step = SwitchAccountStep(current=oauth_views.person(current).label, other=oauth_views.person(other).label)
+    return StepResponse(step=step, interaction_id=interaction.interaction_id)
 
 
 def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:

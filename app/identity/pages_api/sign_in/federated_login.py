@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
@@ -22,20 +23,17 @@ from app.identity.authentication.federation.offered_connections import (
 )
 from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import EmailUse
-from app.identity.authentication.sign_in import eligibility, interactions, required_actions
-from app.identity.authentication.sign_in.authentication import Authentication
-from app.identity.authentication.sign_in.interaction_state import NEW, InteractionState, PendingVerification
+from app.identity.authentication.sign_in import interactions, required_actions
+from app.identity.authentication.sign_in.interaction_state import NEW, InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
-from app.identity.credentials import account_locks
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
-from app.identity.pages_api.interactions import interaction_handoff, next_step, page_sign_in, pending_identities
-from app.identity.pages_api.registration import begin_verification
-from app.identity.pages_api.sign_in import account_confirmation, identity_refusals
+from app.identity.pages_api.interactions import interaction_handoff, next_step, pending_identities
+from app.identity.pages_api.sign_in import account_confirmation, federated_completion, identity_refusals
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize.request import CheckedRequest
 
@@ -135,6 +133,22 @@ def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
     if session is not None and (requested := required_actions.find_first(context, session)) is not None:
         return StepResponse(step=requested, interaction_id=interaction.interaction_id)
     return interaction_handoff.decide_handoff(context, interaction, session, allow=req.allow)
+
+
+@connection_pages.decide_switch.implements
+def decide_switch(context: Context, req: InteractionDecision) -> StepResponse:
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if interaction.is_done:
+        return next_step.after_end(session)
+    uid, pending = interaction.state.switches_to, pending_identities.active_for(context, interaction)
+    if uid is not None:
+        interaction = interactions.save(context, interaction, replace(interaction.state, switches_to=None))
+    account = account_store.by_uid(context, uid) if uid is not None else None
+    if account is not None and pending is not None and pending.uid == uid and req.allow:
+        return federated_completion.sign_in(context, interaction, account, pending.claimed)
+    return next_step.advance(context, pending_identities.clear(context, interaction), session)
 
 
 @connection_pages.finish.implements
@@ -323,7 +337,7 @@ def _sign_in_linked(
         account = linked_identities.record_use(context, holder, identity)
     except linked_identities.NotLinked:
         return _refuse(context, interaction, identity, LoginReason.DENIED)
-    return _complete(
+    return federated_completion.complete(
         context,
         pending_identities.store_pending(context, interaction, identity, account.uid),
         account,
@@ -359,26 +373,4 @@ def _sign_in_by_email(
             admission.record_refusal(context, reason)
         return _refuse(context, interaction, identity, reason)
     interaction = pending_identities.store_pending(context, interaction, identity, account.uid, is_email_verified=True)
-    return _complete(context, interaction, account, identity)
-
-
-def _complete(context: Context, interaction: Interaction, account: Account, identity: ProviderIdentity) -> StepResponse:
-    """Sign in, with a second factor if one is required; raises the reason why the account may not, which only its owner sees."""
-    session = sessions.current_of(context, account.uid)
-    if session is not None and not identity.is_anew:  # a provider's silent sign-in does not reauthenticate the user
-        response = next_step.advance(context, interaction, session)
-        if not isinstance(response.step, LoginStep):
-            return response
-        silent = response.step.model_copy(update={"reason": LoginReason.NOT_REAUTHENTICATED})
-        return response.model_copy(update={"step": silent})
-    next_page = page_sign_in.try_after_first_factor(
-        context, interaction, account, Authentication((pending_identities.FEDERATED,), provider=identity.provider)
-    )
-    if next_page is not None:
-        return next_page
-    account_locks.refuse_locked(context, account)
-    refusal = eligibility.refusal(context, account, "email")
-    if isinstance(refusal, errors.EmailUnverified):
-        awaited = PendingVerification(account.email or "", account.uid, methods=[pending_identities.FEDERATED])
-        return begin_verification.begin(context, interaction, awaited, is_sent=False)
-    raise refusal or errors.AccountBlocked
+    return federated_completion.complete(context, interaction, account, identity)

@@ -8,7 +8,6 @@ from app.contract.shared_responses import Deleted
 from app.identity.directory.organizations import organization_powers, organizations
 from app.identity.directory.organizations.connections import organization_connection_store, organization_connections
 from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
-from app.identity.directory.organizations.membership_changes import connection_grants, group_roles
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require_powers
 from app.identity.public_api.organizations import connection_views
@@ -57,6 +56,8 @@ def update(context: Context, req: organization_connection_operations.UpdateConne
 @organization_connection_operations.delete.implements
 @requires_organizations
 def delete(context: Context, req: organization_connection_operations.ConnectionPath) -> Deleted:
+    from app.identity.directory.organizations.membership_changes import connection_grants  # noqa: PLC0415 - few tenants have any
+
     require_powers(context, [organization_powers.CONNECTION])
     connection_grants.delete_connection(context, organizations.require_active(context, req.org_id), req.conn_id)
     return Deleted()
@@ -85,6 +86,8 @@ def list_group_roles(
 @organization_connection_operations.create_group_role.implements
 @requires_organizations
 def create_group_role(context: Context, req: organization_connection_operations.CreateGroupRole) -> GroupRole:
+    from app.identity.directory.organizations.membership_changes import group_roles  # noqa: PLC0415 - few tenants have any
+
     require_powers(context, [organization_powers.CONNECTION])
     return connection_views.group_role(group_roles.add(context, req))
 
@@ -92,6 +95,8 @@ def create_group_role(context: Context, req: organization_connection_operations.
 @organization_connection_operations.update_group_role.implements
 @requires_organizations
 def update_group_role(context: Context, req: organization_connection_operations.UpdateGroupRole) -> GroupRole:
+    from app.identity.directory.organizations.membership_changes import group_roles  # noqa: PLC0415 - few tenants have any
+
     require_powers(context, [organization_powers.CONNECTION])
     return connection_views.group_role(group_roles.change(context, req))
 
@@ -99,6 +104,8 @@ def update_group_role(context: Context, req: organization_connection_operations.
 @organization_connection_operations.delete_group_role.implements
 @requires_organizations
 def delete_group_role(context: Context, req: organization_connection_operations.GroupRolePath) -> Deleted:
+    from app.identity.directory.organizations.membership_changes import group_roles  # noqa: PLC0415 - few tenants have any
+
     require_powers(context, [organization_powers.CONNECTION])
     group_roles.delete(context, _found(context, req), req.group_role_id)
     return Deleted()

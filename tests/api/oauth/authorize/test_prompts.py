@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from app.contract.steps import ConsentStep, LoginStep, RedirectStep, SelectAccountStep, StartAgainStep
+from app.contract.sessions.models import SelectAccountStep
+from app.contract.steps import ConsentStep, LoginStep, RedirectStep, StartAgainStep
 from app.identity.platform.services import IdentityServices
 from tests.support.oauth.relying_party import Browser, Person, RelyingParty, claims_in, code_of, moved, parameters_of
 from tests.support.oauth.world import NewWorld, World

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.contract.steps import ConsentStep, LoginStep, RedirectStep, SelectAccountStep
+from app.contract.sessions.models import SelectAccountStep
+from app.contract.steps import ConsentStep, LoginStep, RedirectStep
 from tests.support.oauth.relying_party import Browser, Person, RelyingParty, claims_in, code_of, parameters_of
 from tests.support.oauth.world import World
 from tests.support.visitors.answered_step import AnsweredStep

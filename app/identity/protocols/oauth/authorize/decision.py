@@ -9,8 +9,9 @@ from typing import Any
 from app.contract.accounts.models import PersonView, ReauthenticationOptions
 from app.contract.oauth.models import RelyingPartyView, ScopeView
 from app.contract.organizations.settings import MethodLimit
+from app.contract.sessions.models import SelectAccountStep
 from app.contract.step_reasons import LoginReason
-from app.contract.steps import AnyStep, ConsentStep, LoginStep, PinStep, SelectAccountStep, StartAgainStep, StepResponse
+from app.contract.steps import AnyStep, ConsentStep, LoginStep, PinStep, StartAgainStep, StepResponse
 from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import session_workflows, sessions

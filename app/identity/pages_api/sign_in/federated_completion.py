@@ -1,0 +1,63 @@
+"""Completes a sign-in at a provider on our pages: the session, a second factor, or a question first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors
+from app.contract.step_reasons import LoginReason
+from app.contract.steps import LoginStep, StepResponse
+from app.identity.authentication.sign_in import eligibility, interactions
+from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.interaction_state import PendingVerification
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials import account_locks
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities
+from app.identity.pages_api.registration import begin_verification
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth.authorize import account_choice
+
+
+def complete(context: Context, interaction: Interaction, account: Account, identity: ProviderIdentity) -> StepResponse:
+    """Sign in, with a second factor if one is required, and ask first where the browser has the session of another account.
+
+    Raises the reason why the account may not, which only its owner sees.
+    """
+    session = sessions.current_of(context, account.uid)
+    if session is not None and not identity.is_anew:  # a provider's silent sign-in does not reauthenticate the user
+        response = next_step.advance(context, interaction, session)
+        if not isinstance(response.step, LoginStep):
+            return response
+        silent = response.step.model_copy(update={"reason": LoginReason.NOT_REAUTHENTICATED})
+        return response.model_copy(update={"step": silent})
+    return _ask(context, interaction, account) or sign_in(context, interaction, account, identity)
+
+
+def _ask(context: Context, interaction: Interaction, account: Account) -> StepResponse | None:
+    """Return the question whether to switch to an account; None where no other account's session would end.
+
+    Any site can send a browser through a sign-in at a provider, which may sign in whom it likes.
+    """
+    session = sessions.current(context)
+    if session is None or session.uid == account.uid or account_choice.requests_another(interaction):
+        return None
+    asked = interactions.save(context, interaction, replace(interaction.state, switches_to=account.uid))
+    return next_step.switch_question(context, asked, session)
+
+
+def sign_in(context: Context, interaction: Interaction, account: Account, identity: ProviderIdentity) -> StepResponse:
+    """Sign in with a first factor of a provider; raises as `complete` does."""
+    next_page = page_sign_in.try_after_first_factor(
+        context, interaction, account, Authentication((pending_identities.FEDERATED,), provider=identity.provider)
+    )
+    if next_page is not None:
+        return next_page
+    account_locks.refuse_locked(context, account)
+    refusal = eligibility.refusal(context, account, "email")
+    if isinstance(refusal, errors.EmailUnverified):
+        awaited = PendingVerification(account.email or "", account.uid, methods=[pending_identities.FEDERATED])
+        return begin_verification.begin(context, interaction, awaited, is_sent=False)
+    raise refusal or errors.AccountBlocked
