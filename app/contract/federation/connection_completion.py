@@ -5,9 +5,10 @@ nothing from the preset except the title, in particular not its trust.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from app.contract.federation.connections import NAMES, ConnectionSettings
@@ -15,6 +16,14 @@ from app.contract.federation.connections import NAMES, ConnectionSettings
 if TYPE_CHECKING:
     from app.contract.federation.provider_presets import ProviderPreset, ProviderQuirks
 
+GOOGLE: Final = "https://accounts.google.com"
+_OWN_QUIRKS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "token_method": "token_method", "access_token_parameter": "token_name", "profile_parameters": "profile_parameters",
+        "profile_headers": "profile_headers",
+    }
+)  # fmt: skip
+"""The settings of a connection with endpoints of its own, and the quirk that each is."""
 _PLACES: Final = (
     "issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "emails_endpoint", "introspection_endpoint",
     "id_token_issuer", "jwks_endpoint",
@@ -73,10 +82,20 @@ def wrong_instance(name: str, configured: ConnectionSettings) -> str | None:
 
 
 def quirks_of(connection: ConnectionSettings) -> "ProviderQuirks":
-    """Return what the provider of a complete connection does in another way than the standards."""
+    """Return what the provider of a complete connection does in another way than the standards, as its preset and the connection say."""
     from app.contract.federation.provider_presets import NO_QUIRKS  # noqa: PLC0415 - as above
 
-    return _presets()[connection.preset].quirks if connection.preset else NO_QUIRKS
+    preset = _presets()[connection.preset].quirks if connection.preset else NO_QUIRKS
+    own: dict[str, Any] = {
+        quirk: getattr(connection, key) for key, quirk in _OWN_QUIRKS.items() if getattr(connection, key)
+    }
+    parameters = {**connection.authorization_parameters, **preset.authorization_parameters}
+    return replace(preset, **(own if connection.preset is None else {}), authorization_parameters=parameters)
+
+
+def supports_reauthentication(connection: ConnectionSettings) -> bool:
+    """Return whether the provider of a complete connection supports reauthentication; Google rejects the parameter."""
+    return connection.issuer not in (None, GOOGLE) and quirks_of(connection).reauthenticates
 
 
 def native_settings(name: str, configured: ConnectionSettings) -> ConnectionSettings:
@@ -96,8 +115,13 @@ def can_sign_in(name: str, configured: ConnectionSettings) -> bool:
     return configured.is_active and bool(completed.issuer or completed.userinfo_endpoint)
 
 
+def is_listed(name: str, configured: ConnectionSettings) -> bool:
+    """Return whether pages have a button for a connection."""
+    return configured.list_in_interface and is_offered(name, configured)
+
+
 def is_offered(name: str, configured: ConnectionSettings) -> bool:
-    """Return whether pages offer a connection."""
+    """Return whether accounts can sign in with a connection on pages: by a button, by their domain, or by a link."""
     completed = resolved(name, configured)
     can_authenticate = not quirks_of(completed).signs_client_secret or completed.can_sign_client_secret
     return can_sign_in(name, configured) and not completed.native_only and can_authenticate
@@ -133,10 +157,27 @@ def valid_instances(connections: Mapping[str, ConnectionSettings]) -> Mapping[st
     return connections
 
 
+def _refuse_shared_domains(connections: Mapping[str, ConnectionSettings]) -> None:
+    owners: dict[str, str] = {}
+    for name, configured in connections.items():
+        if configured.domain and (owner := owners.setdefault(configured.domain, name)) != name:
+            raise ValueError(f"{name}.domain: another domain; {owner} has it")
+
+
+def _setting_for_own_endpoints(completed: ConnectionSettings) -> str | None:
+    """Return a setting that a connection with an issuer or a preset cannot have."""
+    has_own_endpoints = not (completed.issuer or completed.preset)
+    stated = (key for key in _OWN_QUIRKS if getattr(completed, key) not in ("", "POST", {}))
+    return None if has_own_endpoints else next(stated, None)
+
+
 def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, ConnectionSettings]:
-    """Check that each connection has an issuer, endpoints or a preset."""
+    """Check that each connection has an issuer, endpoints or a preset, and a domain of its own."""
+    _refuse_shared_domains(connections)
     for name, configured in connections.items():
         completed = resolved(name, configured)
+        if (misplaced := _setting_for_own_endpoints(completed)) is not None:
+            raise ValueError(f"{name}.{misplaced}: nothing; only connections with endpoints of their own have it")
         known = preset_settings(completed.preset or "")
         endpoints = (completed.authorization_endpoint, completed.token_endpoint, completed.userinfo_endpoint)
         if completed.issuer and any((*endpoints, completed.emails_endpoint)):

@@ -71,6 +71,64 @@ def _issuer(address: str) -> str:
 
 Issuer = Annotated[str, AfterValidator(_issuer), Field(max_length=500)]
 ProviderAddress = Annotated[str, AfterValidator(_provider_url), Field(max_length=2_000)]
+EmailDomain = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")]
+ACCESS_TOKEN: Final = "#accesstoken#"
+ID_TOKEN: Final = "#idtoken#"
+"""Placeholders in parameters and headers of the profile request, for the tokens of the sign-in."""
+_PROTOCOL_PARAMETERS: Final = frozenset({
+    "client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce", "code_challenge", "code_challenge_method",
+    "code_verifier", "request", "request_uri", "client_secret", "client_assertion", "client_assertion_type", "grant_type", "code",
+    "access_token", "id_token", "refresh_token",
+})  # fmt: skip
+"""Parameters of an authorization request that the protocol sets (RFC 6749, RFC 7636, RFC 9101, OpenID Connect Core)."""
+_REQUEST_HEADERS: Final = frozenset({
+    "host", "content-length", "content-type", "content-encoding", "transfer-encoding", "te", "trailer", "connection", "keep-alive",
+    "upgrade", "expect", "accept-encoding", "cookie", "proxy-authorization", "proxy-connection",
+})  # fmt: skip
+"""Headers that the HTTP client sets, or that would sign in as somebody else than the person of the access token."""
+
+
+def _own_parameters(parameters: dict[str, str]) -> dict[str, str]:
+    if taken := next((name for name in parameters if name.lower() in _PROTOCOL_PARAMETERS), None):
+        raise ValueError(f"other parameters than those of the protocol, such as {taken}")
+    return parameters
+
+
+def _own_headers(headers: dict[str, str]) -> dict[str, str]:
+    names = [name.lower() for name in headers]
+    if taken := next((name for name in names if name in _REQUEST_HEADERS), None):
+        raise ValueError(f"other headers than {taken}")
+    if len(set(names)) < len(names):
+        raise ValueError("each header once")
+    if any(name.lower() == "authorization" and ACCESS_TOKEN not in text for name, text in headers.items()):
+        raise ValueError(f"an Authorization header with {ACCESS_TOKEN}, so that the profile is that of the person")
+    return headers
+
+
+def _known_placeholders(values: dict[str, str]) -> dict[str, str]:
+    if any(_SIGNATURE in text.lower() for text in values.values()):
+        raise ValueError(f"no {_SIGNATURE}: requests have no signature of OAuth 1.0a")
+    return values
+
+
+_SIGNATURE: Final = "#oauthsignature#"
+_ParameterName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.\[\]-]{1,60}$")]
+_HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,60}$")]
+_SentText = Annotated[str, Field(pattern=r"^[ -~]*$", max_length=500)]
+"""Printable ASCII, so that no value ends a line of the request."""
+AuthorizationParameters = Annotated[
+    dict[_ParameterName, _SentText], Field(max_length=20), AfterValidator(_own_parameters)
+]
+ProfileParameters = Annotated[
+    dict[_ParameterName, _SentText], Field(max_length=20), AfterValidator(_known_placeholders)
+]
+ProfileHeaders = Annotated[
+    dict[_HeaderName, _SentText],
+    Field(max_length=20),
+    AfterValidator(_own_headers),
+    AfterValidator(_known_placeholders),
+]
+TokenParameter = Annotated[str, Field(pattern=r"^([A-Za-z0-9_.-]{1,60})?$")]
 
 
 class AppleSettings(ConfigurationModel):
@@ -151,6 +209,38 @@ class ConnectionSettings(ConfigurationModel):
         "only for a `scope` such as `offline_access`; Google is asked for one.",
     )
 
+    domain: EmailDomain | None = Field(
+        default=None,
+        description="The email domain of the people who sign in with it. Addresses are trusted by `trusts_email` alone.",
+    )
+    enable_auto_look_up: bool = Field(
+        default=False, description="Whether people with an email address of the `domain` are sent to it."
+    )
+    list_in_interface: bool = Field(
+        default=True,
+        description="Whether pages list it. If not, people reach it by the `domain`, or by a link of your app.",
+    )
+    authorization_parameters: AuthorizationParameters = Field(
+        default_factory=dict, description="Further parameters of the authorization request: `prompt: select_account`."
+    )
+    token_method: Literal["POST", "GET"] = Field(
+        default="POST",
+        description="The method of the token request. Only for endpoints of your own. With `GET`, the secret is in the URL.",
+    )
+    access_token_parameter: TokenParameter = Field(
+        default="",
+        description="The parameter of the profile request for the access token. Default: a bearer token. Only for endpoints of your own.",
+    )
+    profile_parameters: ProfileParameters = Field(
+        default_factory=dict,
+        description="Further parameters of the profile request. `#accesstoken#` and `#idtoken#` stand for the tokens of the sign-in. Only "
+        "for endpoints of your own.",
+    )
+    profile_headers: ProfileHeaders = Field(
+        default_factory=dict,
+        description="Further headers of the profile request, with the same placeholders. They're stored readable, so they aren't for "
+        "secrets. Only for endpoints of your own.",
+    )
     extra_field1: str = Field(
         default="",
         max_length=500,

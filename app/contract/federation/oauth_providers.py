@@ -4,11 +4,21 @@ The docstrings are published."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
+from urllib.parse import parse_qsl
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
 from app.contract import errors
-from app.contract.federation.connections import MEMBERS, ConnectionSettings, ProviderAddress
+from app.contract.federation.connections import (
+    MEMBERS,
+    AuthorizationParameters,
+    ConnectionSettings,
+    EmailDomain,
+    ProfileHeaders,
+    ProfileParameters,
+    ProviderAddress,
+    TokenParameter,
+)
 from app.contract.resources import collection
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource import (
@@ -30,9 +40,7 @@ FIELDS = {"ID": "subject", "Email": "email", "EmailVerified": "email_verified"} 
 }
 """The fields of the profile that `DataMap` may fill, and the claims of a connection."""
 Claim = Annotated[str, Field(min_length=1, max_length=200)]
-ProviderDomain = Annotated[
-    str | None, Distinct(errors.ProviderDomainExists), Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")
-]
+ProviderDomain = Annotated[EmailDomain | None, Distinct(errors.ProviderDomainExists)]
 """The email domain whose accounts sign in at a provider: a look-up by domain finds one."""
 
 
@@ -41,6 +49,22 @@ def claims_of(data_map: Mapping[str, str]) -> dict[str, str]:
     if unknown := next((field for field in data_map if field not in FIELDS), None):
         raise errors.BadField(f"DataMap: a field that a provider fills, such as Email; found {unknown[:60]}.")
     return {FIELDS[field]: claim for field, claim in data_map.items()}
+
+
+def parameters_of(query: str) -> dict[str, str]:
+    """Return the parameters of an authorization request for an `ExtraParameterInRedirectToProvider`. Raises BadField."""
+    name = "ExtraParameterInRedirectToProvider"
+    try:
+        pairs = parse_qsl(query.lstrip("?&"), keep_blank_values=True, strict_parsing=bool(query.strip("?&")))
+        parameters = TypeAdapter(AuthorizationParameters).validate_python(dict(pairs))
+    except ValidationError as problem:
+        reason = problem.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise errors.BadField(f"{name}: {reason}.") from None
+    except ValueError:
+        raise errors.BadField(f"{name}: parameters as in a query, such as prompt=select_account.") from None
+    if len(parameters) < len(pairs):
+        raise errors.BadField(f"{name}: each parameter once.")
+    return parameters
 
 
 class OAuthProvider(Wire):
@@ -59,8 +83,17 @@ class OAuthProvider(Wire):
     application_secret: Annotated[str | None, SECRET, Field(max_length=2_000)] = None
     scope: Annotated[str, Field(max_length=500)] = ""
     response_type: Annotated[Literal["code"], COMPUTED] = "code"
-    request_token_http_method: Annotated[Literal["POST"], COMPUTED, Field(alias="RequestTokenHttpMethod")] = "POST"
+    request_token_http_method: Annotated[
+        Literal["POST", "GET"], StoredAs("token_method"), Field(alias="RequestTokenHttpMethod")
+    ] = "POST"
     data_map: Annotated[dict[str, Claim], COMPUTED, Field(max_length=30)]
+    query_param: Annotated[ProfileParameters, StoredAs("profile_parameters")] = Field(default_factory=dict)
+    headers: Annotated[ProfileHeaders, StoredAs("profile_headers")] = Field(default_factory=dict)
+    access_token_parameter_name_for_api_access: Annotated[TokenParameter, StoredAs("access_token_parameter")] = ""
+    extra_parameter_in_redirect_to_provider: Annotated[str, COMPUTED, Field(max_length=2_000)] = ""
+    domain: ProviderDomain = None
+    enable_auto_look_up: bool = False
+    list_in_interface: bool = True
 
 
 class StoredOAuthProvider(ConnectionSettings):
@@ -76,6 +109,7 @@ PROVIDERS = collection(
     "the tenant’s host there as redirect URI.",
     scope="provider",
     unique=("provider_name",), exists=errors.BadField, unknown=errors.UnknownOAuthProvider, backing=InOwnStore(),
+    errors=(errors.ProviderDomainExists,),
     content=StoredOAuthProvider,
     ids=("provider_name",), max_items=30,
 )  # fmt: skip

@@ -48,7 +48,8 @@ class ProviderQuirks:
             client. A GET precedes each profile; a POST replaces the token response where there is none.
         identified_client: the member that names this client.
         identifying_parameters: of these requests.
-        profile_parameters: of the request of the profile.
+        profile_parameters: of the request of the profile; `#accesstoken#` and `#idtoken#` stand for the tokens.
+        profile_headers: further headers there, with the same placeholders.
         profile_client_name: of the parameter with the client ID there.
         profile_from_token: parameters there, and the members of the token response with their values.
         same_in_token: members of the token response, and those of the profile that must have the same value.
@@ -79,6 +80,7 @@ class ProviderQuirks:
     identified_client: str = ""
     identifying_parameters: Mapping[str, str] = field(default_factory=dict)
     profile_parameters: Mapping[str, str] = field(default_factory=dict)
+    profile_headers: Mapping[str, str] = field(default_factory=dict)
     profile_client_name: str = ""
     profile_from_token: Mapping[str, str] = field(default_factory=dict)
     same_in_token: Mapping[str, str] = field(default_factory=dict)

@@ -12,6 +12,8 @@ from app.contract.federation.connections import MEMBERS
 from app.identity.platform.outbound.findings import UpstreamRefusal, claim_names, kind_of_value
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
+JWT_PREFIX: Final = "jwt:"
+"""Begins the name of a JWT provider beside those of connections, which have no colon."""
 MAX_SUBJECT_LENGTH: Final = 255
 _MAX_EMAIL_LENGTH: Final = 320
 _MAX_LENGTH: Final = 500

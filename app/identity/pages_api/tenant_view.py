@@ -88,7 +88,7 @@ def _federation(context: Context) -> _Federation:
 
     offered = [
         tenant_pages.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
-        for connection in offered_connections.active_connections(context)
+        for connection in offered_connections.sign_in_buttons(context)
     ]
     return {"connections": offered, "finds_connections": home_realms.are_any(context)}
 

@@ -82,6 +82,9 @@ class ContinuationPurpose(StrEnum):
     PUSH = "push"
     DUO = "duo"
     CONNECTION = "connection"  # one round trip to another provider
+    JWT_LOGIN = (
+        "jwt_login"  # a browser at the login page of a JWT provider; the text is the provider and the browser's secret
+    )
     PROVIDER_TOKENS = "provider_tokens"  # tokens of a provider until the identity is linked (decision 0132)
     USED_ID_TOKEN = "used_id_token"  # an `id_token` that signed in (decision 0182)
     USED_ASSERTION = "used_assertion"  # the `jti` of an assertion that got tokens (RFC 7523 section 3)
@@ -183,7 +186,9 @@ def renew(
     lifetime: timedelta,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Store a token with a given text in place of an existing one; the caller must have locked the account."""
+    """Store a token with a given text in place of an existing one. Raises TokenExists if another request stores one at once, unless
+    the caller locked the account.
+    """
     context.work.run(delete(token_table).where(
         T.tenant_id == context.tenant.tenant_id, T.purpose == purpose, T.token_hash == randomness.digest(text)
     ))  # fmt: skip

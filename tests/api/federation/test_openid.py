@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from app.contract.federation import connection_completion
 from app.contract.federation.errors import ConnectionNotConfigured, UnknownConnection
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.federated_sign_in import ConnectionBroken, ConnectionRefused, UnknownState
@@ -264,7 +265,7 @@ def test_google_is_trusted_for_its_own_mailboxes_only(
     is_trusted: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(offered_connections, "GOOGLE", fake_provider.url)
+    monkeypatch.setattr(connection_completion, "GOOGLE", fake_provider.url)
     fake_provider.known_to(acme, "google", trusts_email=True)
     claimed, connection = finished(acme, fake_provider.signs_in(led(acme, "google"), **claims))
     assert (claimed.email_verified, connection.trusts_email) == (True, is_trusted)
@@ -284,7 +285,7 @@ def test_google_gets_no_prompt_parameter(
     acme: TenantServer, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Google answers `prompt=login` with an error page."""
-    monkeypatch.setattr(offered_connections, "GOOGLE", fake_provider.url)
+    monkeypatch.setattr(connection_completion, "GOOGLE", fake_provider.url)
     fake_provider.known_to(acme, "google")
     address = led(acme, "google", reauthenticate=True)
     assert query_of(address).keys().isdisjoint({"prompt", "max_age"})

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from app.contract.federation import connection_completion
 from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.reencryption import reencrypt
 from app.identity.assembly.clean_up.expired_rows import clean
-from app.identity.authentication.federation import offered_connections
 from app.identity.directory.accounts import account_store, linked_identities, provider_tokens
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.encryption import DecryptionError, Encryption
@@ -209,7 +209,7 @@ def test_pending_account_has_no_tokens(new_tenant_server: NewTenantServer, fake_
 def test_google_is_asked_for_refresh_token(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, keeps: bool
 ) -> None:
-    monkeypatch.setattr(offered_connections, "GOOGLE", fake_provider.url)
+    monkeypatch.setattr(connection_completion, "GOOGLE", fake_provider.url)
     tenant = new_tenant_server()
     fake_provider.known_to(tenant, NAME, keep_provider_tokens=keeps)
     assert query_of(led(tenant, NAME)).get("access_type") == ("offline" if keeps else None)

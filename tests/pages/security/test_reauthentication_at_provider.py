@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.authentication.federation import offered_connections
+from app.contract.federation import connection_completion
 from tests.support.accounts.connecting import query_of
 from tests.support.fakes import identity_provider
 from tests.support.fakes.identity_provider import FakeProvider
@@ -83,7 +83,7 @@ def test_old_auth_time_is_no_reauthentication(tenant: World, visitor: Visitor, g
 def test_provider_without_prompt_signs_in_only(
     tenant: World, visitor: Visitor, globex: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(offered_connections, "GOOGLE", globex.url)
+    monkeypatch.setattr(connection_completion, "GOOGLE", globex.url)
     redirected = visitor.open(START_URL).address
     assert redirected.startswith(globex.url)
     assert not query_of(redirected).keys() & {"prompt", "max_age"}

@@ -59,6 +59,7 @@ FAMILIES = {
         "federation/test_account_confirmation",
         "federation/test_connections",
         "federation/test_apple",
+        "federation/test_provider_domains",
         "account/test_identities",
     ),
     "consent": ("consent/test_application_consent", "consent/test_consent_forms", "consent/test_privacy_policy"),

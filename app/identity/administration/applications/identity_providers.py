@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
+from urllib.parse import urlencode
 
 from app.contract import errors
 from app.contract.federation import oauth_providers, social_provider_operations
@@ -13,6 +14,7 @@ from app.contract.federation.connection_completion import resolved, wrong_instan
 from app.contract.federation.identity_linking_operations import PROVIDERS
 from app.contract.federation.social_provider_operations import StoredSocialProvider
 from app.contract.tenants.settings import TenantSettings
+from app.identity.administration.applications import provider_domains
 from app.identity.administration.settings_store import refuse_wrong
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.tenants import tenant_writes
@@ -151,6 +153,8 @@ def powers_of(context: Context, item: Item) -> Iterator[Power]:
         yield Power(ALL, "providers with trusts_email")
     if linked_identities.are_of(context.work, name):
         yield Power(ALL, "providers that accounts are linked to")
+    if item.content.get("domain") and item.content.get("enable_auto_look_up"):
+        yield Power(ALL, "providers that the people of a domain are sent to")
 
 
 def read_provider(context: Context, item_input: ItemInput) -> None:
@@ -165,6 +169,8 @@ def read_provider(context: Context, item_input: ItemInput) -> None:
         raise errors.BadField(
             "ProviderName: another one; a social provider or a connection of the configuration file has this name."
         )
+    extra = item_input.computed["extra_parameter_in_redirect_to_provider"]
+    item_input.values["authorization_parameters",] = oauth_providers.parameters_of(extra)
     item_input.values["claims",] = oauth_providers.claims_of(item_input.computed["data_map"])
     if "subject" not in item_input.values["claims",]:
         raise errors.BadField("DataMap: ID, the member that identifies the account.")
@@ -185,8 +191,14 @@ def _require_secret(context: Context, name: str, item_input: ItemInput) -> None:
         )
 
 
+def check_domain(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Raises ProviderDomainExists."""
+    provider_domains.refuse_taken(context, CONNECTIONS, after)
+
+
 def show_provider(context: Context, content: oauth_providers.StoredOAuthProvider, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
-    values |= {"response_type": "code", "request_token_http_method": "POST"}
+    values["response_type"] = "code"
+    values["extra_parameter_in_redirect_to_provider"] = urlencode(content.authorization_parameters)
     values["data_map"] = {
         field: content.claims[claim] for field, claim in oauth_providers.FIELDS.items() if claim in content.claims
     }
@@ -202,6 +214,10 @@ RULES: Final = {
         store=ConnectionStore(True, "provider", {"secret": "", "apple.certificate": APPLE_KEY}),
     ),
     oauth_providers.PROVIDERS: Rules(
-        on_input=read_provider, on_output=show_provider, powers=powers_of, store=_OWN_PROVIDERS
+        on_input=read_provider,
+        on_output=show_provider,
+        powers=powers_of,
+        before_write=check_domain,
+        store=_OWN_PROVIDERS,
     ),
 }

@@ -17,7 +17,8 @@ from app.contract.jwt import jwt_operations
 from app.contract.jwt.jwt_operations import AlgorithmList
 from app.contract.profile import FIELDS, PROVIDER_TOKENS
 from app.contract.tenants.settings import TenantSettings
-from app.identity.authentication.federation.jwt_providers import FILLABLE, PREFIX
+from app.identity.administration.applications import provider_domains
+from app.identity.authentication.federation.jwt_providers import FILLABLE, identity_provider_name
 from app.identity.directory.accounts import linked_identities
 from app.identity.platform import private_keys
 from app.identity.platform.context import Context
@@ -104,12 +105,13 @@ def powers_of_provider(context: Context, item: Item) -> Iterable[Power]:
             yield Power(ALL, "JWT providers with a domain")
         if jwt_operations.warning_of(provider):
             yield Power(ALL, "JWT providers that don't check both iss and aud")
-    if linked_identities.are_of(context.work, f"{PREFIX}{item.name}"):
+    if linked_identities.are_of(context.work, identity_provider_name(item.name)):
         yield Power(ALL, "providers that accounts are linked to")
 
 
-def check_key(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    """Raises BadField."""
+def check_provider(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Raises BadField, ProviderDomainExists."""
+    provider_domains.refuse_taken(context, jwt_operations.PROVIDERS.file_key, after)
     is_fetched = bool(after.content.get("jwks_url")) and not str(after.content["algo"]).startswith("HS")
     if not is_fetched:
         _refuse_wrong_key(context, after, "key", "Key", is_private=False)
@@ -163,6 +165,6 @@ RULES: Final = {
         problems=name_unfillable_fields,
         warnings=warn_of_unchecked_claims,
         powers=powers_of_provider,
-        before_write=check_key,
+        before_write=check_provider,
     ),
 }

@@ -12,6 +12,7 @@ from app.contract.profile import FIELDS
 from app.contract.saml import saml_operations
 from app.contract.saml.saml_operations import Integration, IntegrationList, KeyList
 from app.contract.tenants.settings import TenantSettings
+from app.identity.administration.applications import provider_domains
 from app.identity.platform import private_keys, saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
@@ -124,8 +125,9 @@ def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable
 def complete_provider(context: Context, before: Item | None, after: Item) -> None:
     """Give a new provider its id and the tenant's certificate.
 
-    Raises BadField for a private key that cannot be read or is not the certificate's.
+    Raises BadField for a private key that cannot be read or is not the certificate's, and ProviderDomainExists.
     """
+    provider_domains.refuse_taken(context, saml_operations.PROVIDERS.file_key, after)
     is_same = before is not None and _pair(before) == _pair(after)
     if not is_same and (problem := _problem_of_partner(*_pair(after))):
         raise errors.BadField(f"IdpCertificate.Key: {problem}.")

@@ -5,8 +5,9 @@ Only domains decide, so that an address without an account is answered as any ot
 
 from __future__ import annotations
 
+from app.contract.federation.connection_completion import is_offered
 from app.contract.jwt import jwt_operations
-from app.contract.steps import LoginStep, RedirectStep
+from app.identity.authentication.federation import jwt_providers
 from app.identity.directory.organizations import organization_names, organization_store, sign_in_methods
 from app.identity.directory.organizations.connections import sign_in_connections
 from app.identity.platform.context import Context
@@ -17,11 +18,11 @@ _MAX_NAME_LENGTH = 400
 
 def are_any(context: Context) -> bool:
     """Return whether any domain leads to a provider."""
-    return bool(_login_urls(context)) or sign_in_connections.are_any_with_domain(context)
+    return bool(_providers_by_domain(context)) or sign_in_connections.are_any_with_domain(context)
 
 
-def look_up(context: Context, identifier: str) -> LoginStep | RedirectStep | None:
-    """Return the step of an address that a form sent. The look-ups of a network are limited as its authorization requests are,
+def look_up(context: Context, identifier: str) -> str | None:
+    """Return the connection of an address that a form sent. The look-ups of a network are limited as its authorization requests are,
     because each answer says whether a domain is that of a customer.
 
     Raises TooManyRequests.
@@ -30,25 +31,17 @@ def look_up(context: Context, identifier: str) -> LoginStep | RedirectStep | Non
     return of_identifier(context, identifier)
 
 
-def of_identifier(context: Context, identifier: str) -> LoginStep | RedirectStep | None:
-    """Return the step that leads to the provider of an address; None for every other text."""
+def of_identifier(context: Context, identifier: str) -> str | None:
+    """Return the name of the connection to which an address leads; None for every other text."""
     return of_domain(context, sign_in_connections.domain_of_email(identifier))
 
 
-def of_domain(context: Context, domain: str) -> LoginStep | RedirectStep | None:
-    """Return the step that leads to the provider of a domain: a connection, or the login page of a JWT provider."""
+def of_domain(context: Context, domain: str) -> str | None:
+    """Return the name of the connection to which a domain leads: of an organization that verified it, else of the tenant."""
     if not domain:
         return None
-    if (name := connection_of_domain(context, domain)) is not None:
-        return LoginStep(connection=name)
-    login_url = _login_urls(context).get(domain)
-    return RedirectStep(address=login_url) if login_url else None
-
-
-def connection_of_domain(context: Context, domain: str) -> str | None:
-    """Return the name of the connection to which a domain leads."""
     record = sign_in_connections.by_domain(context, domain)
-    return record.connection_id if record is not None else None
+    return record.connection_id if record is not None else _providers_by_domain(context).get(domain)
 
 
 def connection_of_organization(context: Context, text: str) -> str | None:
@@ -64,12 +57,17 @@ def connection_of_organization(context: Context, text: str) -> str | None:
     return found[0].connection_id if len(found) == 1 else None
 
 
-def _login_urls(context: Context) -> dict[str, str]:
-    """Return the login pages of JWT providers by the domains that lead to them."""
-    contents = [item.content for item in items_of(context, jwt_operations.PROVIDERS).values()]
-    return {
-        str(content["domain"]): str(content["login_url"])
-        for content in contents
-        if content.get("is_active", True) and content.get("enable_auto_look_up")
-        if content.get("domain") and content.get("login_url")
+def _providers_by_domain(context: Context) -> dict[str, str]:
+    """Return the tenant's connections and JWT providers to which domains lead, by domain."""
+    connections = {
+        configured.domain: name
+        for name, configured in context.tenant.settings.connections.items()
+        if configured.domain and configured.enable_auto_look_up and is_offered(name, configured)
     }
+    senders = {
+        str(item.content["domain"]): jwt_providers.identity_provider_name(item.name)
+        for item in items_of(context, jwt_operations.PROVIDERS).values()
+        if item.content.get("enable_auto_look_up") and item.content.get("domain")
+        if jwt_providers.has_login_page(item)
+    }
+    return {**senders, **connections}

@@ -20,19 +20,18 @@ from app.contract.jwt import jwt_operations
 from app.contract.jwt.jwt_operations import JwtProvider
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import IdTokenRefused
-from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
+from app.identity.directory.identity_provider import JWT_PREFIX, ProviderIdentity, identity_from_claims
 from app.identity.platform import jwts
 from app.identity.platform.context import Context
 from app.identity.platform.jwts import JwtNotAccepted, JwtProfile, Keys, is_time
 from app.identity.platform.outbound.findings import UpstreamRefusal
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.resource_store import items_of
 
 log = logging.getLogger("gatehouse.identity")
 
-PREFIX: Final = "jwt:"
-"""Begins the provider of such an identity; no connection's name has a colon."""
 ANY_PROVIDER: Final = "jwttoken"
 """The parameter in which every provider may send its token."""
 _MAX_TRIED: Final = 5
@@ -60,7 +59,7 @@ class JwtSender:
     @property
     def name(self) -> str:
         """The provider of its identities."""
-        return f"{PREFIX}{self.provider.app_name.lower()}"
+        return identity_provider_name(self.provider.app_name)
 
     @property
     def claims(self) -> Mapping[str, str]:
@@ -71,6 +70,28 @@ class JwtSender:
     def names(self) -> Mapping[str, str]:
         """The name of each claim: OpenID Connect's, unless the mapping has another."""
         return {**STANDARD_CLAIMS, **self.claims}
+
+
+def identity_provider_name(app_name: str) -> str:
+    """Return the provider of the identities of a JWT provider."""
+    return f"{JWT_PREFIX}{app_name.lower()}"
+
+
+def has_login_page(item: Item) -> bool:
+    """Return whether a stored JWT provider is active and has a page where people sign in."""
+    return bool(item.content.get("is_active", True) and item.content.get("login_url"))
+
+
+def listed(context: Context) -> list[JwtSender]:
+    """Return the providers with a login page that pages list, by name."""
+    items = items_of(context, jwt_operations.PROVIDERS).values()
+    found = [_sender(item) for item in items if has_login_page(item) and item.content.get("list_in_interface", True)]
+    return sorted(found, key=lambda sender: sender.name)
+
+
+def _sender(item: Item) -> JwtSender:
+    provider = JwtProvider.model_validate({**item.content, "app_name": item.name})
+    return JwtSender(provider, item.secrets.get("key", ""))
 
 
 def find(context: Context, name: str) -> JwtSender:
@@ -85,16 +106,16 @@ def find(context: Context, name: str) -> JwtSender:
     ]
     if len(matching) != 1:
         raise errors.ConnectionNotConfigured
-    provider = JwtProvider.model_validate({**matching[0].content, "app_name": matching[0].name})
-    if not provider.is_active:
+    sender = _sender(matching[0])
+    if not sender.provider.is_active:
         raise errors.ConnectionNotConfigured
-    return JwtSender(provider, matching[0].secrets.get("key", ""))
+    return sender
 
 
 def active_names(context: Context) -> tuple[str, ...]:
     """Return the providers of identities that can sign in now."""
     items = items_of(context, jwt_operations.PROVIDERS).values()
-    return tuple(f"{PREFIX}{item.name.lower()}" for item in items if item.content.get("is_active", True))
+    return tuple(identity_provider_name(item.name) for item in items if item.content.get("is_active", True))
 
 
 def named_by(context: Context, parameters: Mapping[str, str], bearer: str | None) -> list[tuple[JwtSender, str]]:
@@ -106,11 +127,12 @@ def named_by(context: Context, parameters: Mapping[str, str], bearer: str | None
     items = list(items_of(context, jwt_operations.PROVIDERS).values())
     names = Counter(item.name.lower() for item in items)
     for item in (element for element in items if names[element.name.lower()] == 1):
-        provider = JwtProvider.model_validate({**item.content, "app_name": item.name})
+        sender = _sender(item)
+        provider = sender.provider
         own = bearer if provider.use_authorization_header else None
         text = parameters.get(provider.token_query_parameter_name.lower()) or parameters.get(ANY_PROVIDER) or own
         if provider.is_active and text and requested in ("", provider.app_name.lower()):
-            matching.append((JwtSender(provider, item.secrets.get("key", "")), text))
+            matching.append((sender, text))
     return matching[:_MAX_TRIED]
 
 

@@ -6,24 +6,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from app.contract import errors
+from app.contract.federation import connection_completion
 from app.contract.federation.connection_completion import (
     is_offered,
     preset_settings,
-    quirks_of,
     resolved,
+    supports_reauthentication,
     well_known_provider,
 )
 from app.contract.federation.connections import NAMES, ConnectionSettings
 from app.contract.federation.identity_linking_operations import PROVIDERS
+from app.identity.directory.identity_provider import JWT_PREFIX
 from app.identity.directory.organizations import organization_names
 from app.identity.platform.context import Context
 
 if TYPE_CHECKING:
+    from app.identity.authentication.federation.jwt_providers import JwtSender
     from app.identity.directory.organizations.connections.organization_connection_store import (
         OrganizationConnectionRecord,
     )
 
-GOOGLE = "https://accounts.google.com"
 CALLBACK: Final = "/socialauth/validate.sauth"
 """The path of the redirect URI that tenants register at their providers."""
 
@@ -39,6 +41,20 @@ class OfferedConnection:
     mark: str = ""  # the well-known provider at its address
     org_id: str = ""
     callback: str = CALLBACK
+    login_url: str = ""  # of a JWT provider: the page where people sign in, which sends them back with a JWT
+
+
+def listed_connections(context: Context) -> tuple[OfferedConnection, ...]:
+    """Return the active connections for which pages have a button."""
+    settings = context.tenant.settings.connections
+    return tuple(item for item in active_connections(context) if settings[item.name].list_in_interface)
+
+
+def sign_in_buttons(context: Context) -> tuple[OfferedConnection, ...]:
+    """Return the connections for which sign-in pages have a button: those listed, then the JWT providers with a login page."""
+    from app.identity.authentication.federation import jwt_providers  # noqa: PLC0415 - few tenants have any
+
+    return *listed_connections(context), *(_of_jwt_provider(sender) for sender in jwt_providers.listed(context))
 
 
 def active_connections(context: Context) -> tuple[OfferedConnection, ...]:
@@ -81,15 +97,27 @@ def find_app(context: Context, provider: str, app_name: str | None) -> OfferedCo
 
 
 def find_any(context: Context, name: str) -> OfferedConnection:
-    """Return an active connection of the tenant by its name, or of an organization by its id. Raises as `find` does.
+    """Return an active connection of the tenant or a JWT provider by its name, or an organization's by its id. Raises as `find` does.
 
     Accounts only sign in by an organization's: nothing else links its identities, which belong to addresses of its domains.
     """
+    if is_of_jwt_provider(name):
+        from app.identity.authentication.federation import jwt_providers  # noqa: PLC0415 - few tenants have any
+
+        return _of_jwt_provider(jwt_providers.find(context, name.strip()[len(JWT_PREFIX) :]))
     if is_of_organization(name):
         from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
 
         return _of_organization(context, sign_in_connections.by_id(context, name))
     return find(context, name)
+
+
+def find_to_begin(context: Context, name: str) -> OfferedConnection:
+    """Return an active connection to whose provider a browser can be sent. Raises as `find` does."""
+    connection = find_any(context, name)
+    if is_of_jwt_provider(connection.name) and not connection.login_url:
+        raise errors.ConnectionNotConfigured
+    return connection
 
 
 def is_active(context: Context, name: str) -> bool:
@@ -106,6 +134,18 @@ def is_of_organization(name: str) -> bool:
     return organization_names.is_id(organization_names.CONNECTION, name)
 
 
+def is_of_jwt_provider(name: str) -> bool:
+    """Return whether the name of a provider is that of a JWT provider."""
+    return name.strip().lower().startswith(JWT_PREFIX)
+
+
+def _of_jwt_provider(sender: JwtSender) -> OfferedConnection:
+    provider = sender.provider
+    return OfferedConnection(
+        sender.name, provider.app_name, False, can_reauthenticate=False, login_url=provider.login_url or ""
+    )
+
+
 def at_address(context: Context, address_key: str) -> OfferedConnection:
     """Return the active connection of an organization with this opaque part of its addresses. Raises ConnectionNotConfigured."""
     from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
@@ -120,7 +160,7 @@ def _of_organization(context: Context, record: OrganizationConnectionRecord | No
     from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - as above
 
     name = sign_in_connections.title(context, record.connection_id) or record.name
-    can_reauthenticate = record.content.get("issuer") not in (None, GOOGLE)
+    can_reauthenticate = record.content.get("issuer") not in (None, connection_completion.GOOGLE)
     callback = organization_callback(record.address_key)
     return OfferedConnection(
         record.connection_id, name, True, can_reauthenticate, org_id=record.org_id, callback=callback
@@ -138,6 +178,8 @@ def title_and_mark(context: Context, name: str) -> tuple[str, str]:
         from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
 
         return sign_in_connections.title(context, name) or name, ""
+    if is_of_jwt_provider(name):
+        return (find_any(context, name).title if is_active(context, name) else name.removeprefix(JWT_PREFIX)), ""
     settings = context.tenant.settings.connections.get(name) or preset_settings(name)
     if settings is None:
         return name, ""
@@ -155,8 +197,3 @@ def _connection(name: str, settings: ConnectionSettings) -> OfferedConnection:
     can_reauthenticate = supports_reauthentication(effective)
     mark = well_known_provider(effective)
     return OfferedConnection(name, effective.title or name, bool(effective.trusts_email), can_reauthenticate, mark)
-
-
-def supports_reauthentication(connection: ConnectionSettings) -> bool:
-    """Return whether the provider of a complete connection supports reauthentication; Google rejects the parameter."""
-    return connection.issuer not in (None, GOOGLE) and quirks_of(connection).reauthenticates

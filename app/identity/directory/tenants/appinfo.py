@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from app.contract.federation.connection_completion import is_offered
+from app.contract.federation.connection_completion import is_listed
 from app.contract.tenants.settings import Lockout, PrivacyPolicy, TenantSettings
 from app.identity.directory.tenants import registration_schema
 from app.identity.directory.tenants.urls import webauthn_origins
@@ -120,7 +120,7 @@ def _providers(context: Context) -> list[Json]:
     settings, key = context.tenant.settings.connections, context.tenant.api_key
     prefix = f"{context.pages_url}/RequestHandler.aspx?apikey={key}&provider="
     return [
-        {"Name": name, "Endpoint": f"{prefix}{name}"} for name in sorted(settings) if is_offered(name, settings[name])
+        {"Name": name, "Endpoint": f"{prefix}{name}"} for name in sorted(settings) if is_listed(name, settings[name])
     ]
 
 

@@ -90,7 +90,7 @@ def _linkable(context: Context, account: Account) -> list[LinkableConnection]:
     linked = linked_identities.of(account)
     if not context.tenant.settings.account_linking or len(linked) >= linked_identities.MAX_IDENTITIES:
         return []
-    offered, names = offered_connections.active_connections(context), {identity.provider for identity in linked}
+    offered, names = offered_connections.listed_connections(context), {identity.provider for identity in linked}
     return [
         LinkableConnection(name=item.name, title=item.title, mark=item.mark, shared=_shared(context, item.name))
         for item in offered

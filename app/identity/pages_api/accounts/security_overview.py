@@ -120,5 +120,5 @@ def _passkeys(factors: AccountFactors) -> list[str]:
 
 
 def _identities(context: Context, account: Account) -> int | None:
-    can_link = context.tenant.settings.account_linking and offered_connections.active_connections(context)
+    can_link = context.tenant.settings.account_linking and offered_connections.listed_connections(context)
     return len(linked_identities.of(account)) or (0 if can_link else None)

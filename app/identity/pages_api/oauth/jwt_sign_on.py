@@ -18,7 +18,7 @@ from app.identity.authentication.sign_in.workflows import first_page, interactio
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.identity_provider import ProviderDenied
 from app.identity.directory.tenants.urls.allowed_urls import is_registered_page
-from app.identity.pages_api.interactions import jwt_redirect
+from app.identity.pages_api.interactions import jwt_login_page, jwt_redirect
 from app.identity.pages_api.sign_in import federated_login
 from app.identity.platform.context import Context
 from app.identity.protocols.jwt_sign_on import signing
@@ -56,7 +56,7 @@ def authorize(context: Context, req: jwt_sign_on_operations.JwtAuthorize) -> Ste
 
 @jwt_sign_on_operations.access.implements
 def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepResponse:
-    """Sign in by a JWT that the browser brings, once.
+    """Sign in by a JWT that the browser brings, once, and continue the interaction that led the browser to the provider.
 
     A browser that is signed in to another account stays there: any site could send it here with its own token.
 
@@ -74,19 +74,14 @@ def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepRespo
         connection_traces.record(context, sender.name, ProviderDenied(text, check=ConnectionCheck.LINKING))
         raise errors.JwtRefused("This browser is signed in to another account.")
     native_credentials.use_id_token(context, verified)
-    state = InteractionState(return_url=req.return_url or None)
-    interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
+    interaction, binding = jwt_login_page.waiting_interaction(context, sender.name), None
+    if interaction is None:
+        state = InteractionState(return_url=req.return_url or None)
+        interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
     connection = OfferedConnection(
         sender.name, sender.provider.app_name, verified.trusts_email, can_reauthenticate=False
     )
-    step = federated_login.sign_in_or_register(
-        context,
-        interaction,
-        connection,
-        identity,
-        registers=context.tenant.settings.registration,
-        needs_confirmation=False,
-    )
+    step = federated_login.sign_in_or_register(context, interaction, connection, identity, needs_confirmation=False)
     begun = sessions.by_cookie(context, step.session.token) if step.session is not None else None
     person = begun or holder
     context.audit.record("jwt.accepted", uid=person.uid if person is not None else None, provider=sender.name)

@@ -32,7 +32,12 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
-from app.identity.pages_api.interactions import interaction_handoff, next_step, pending_identities
+from app.identity.pages_api.interactions import (
+    interaction_handoff,
+    jwt_login_page,
+    next_step,
+    pending_identities,
+)
 from app.identity.pages_api.sign_in import account_confirmation, federated_completion, identity_refusals
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize.request import CheckedRequest
@@ -52,15 +57,17 @@ _PROVABLE: Final = (LoginReason.CONNECTS, LoginReason.UNKNOWN_IDENTITY)
 @connection_pages.begin.implements
 def begin(context: Context, req: connection_pages.ConnectionStart) -> StepResponse:
     context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
-    connection = offered_connections.find_any(context, req.provider)
+    connection = offered_connections.find_to_begin(context, req.provider)
     interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
     if isinstance(interaction, StepResponse):
         return interaction
     state, handoff = (interaction.state, interaction.state.handoff) if interaction is not None else (NEW, None)
     if state.linking_session_id is not None:
         return next_step.START_AGAIN  # linking another provider begins again at its form
-    if connection.org_id and handoff is not None and handoff.links:
-        return next_step.START_AGAIN  # an organization's connection only signs in: nothing checks the address of a link
+    if (connection.org_id or connection.login_url) and handoff is not None and handoff.links:
+        return next_step.START_AGAIN  # these only sign in: nothing checks the address of a link
+    if connection.login_url:
+        return jwt_login_page.lead(context, connection, interaction)
     return redirect_to_provider(context, connection, interaction, hint=req.login_hint)
 
 
@@ -68,8 +75,8 @@ def begin(context: Context, req: connection_pages.ConnectionStart) -> StepRespon
 def find(context: Context, req: connection_pages.DomainLookUp) -> StepResponse:
     from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
 
-    found = home_realms.look_up(context, req.identifier)
-    return StepResponse(step=found or LoginStep(), interaction_id=req.interaction_id)
+    step = LoginStep(connection=home_realms.look_up(context, req.identifier))
+    return StepResponse(step=step, interaction_id=req.interaction_id)
 
 
 @connection_pages.begin_for_organization.implements
@@ -179,10 +186,7 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     handoff = interaction.state.handoff
     if handoff is not None and handoff.links:
         return interaction_handoff.with_candidate(context, interaction, handoff, identity)
-    registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
-    return sign_in_or_register(
-        context, pending_identities.clear(context, interaction), connection, identity, registers=registers
-    )
+    return sign_in_or_register(context, interaction, connection, identity)
 
 
 @connection_pages.report_state.implements
@@ -271,7 +275,6 @@ def sign_in_or_register(
     connection: OfferedConnection,
     identity: ProviderIdentity,
     *,
-    registers: bool,
     needs_confirmation: bool = True,
 ) -> StepResponse:
     """Return the next step for an identity: sign-in to its account or to the one with its address, or registration.
@@ -280,6 +283,8 @@ def sign_in_or_register(
         needs_confirmation: whether the owner of the account with the address signs in before the identity is linked; not for an
             identity that is never linked.
     """
+    interaction, handoff = pending_identities.clear(context, interaction), interaction.state.handoff
+    registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
     if holder is not None:
         return _sign_in_linked(context, interaction, holder, identity)

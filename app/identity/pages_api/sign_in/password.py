@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import errors
 from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.sign_in import sign_in_pages
-from app.contract.steps import StepResponse
+from app.contract.steps import LoginStep, StepResponse
 from app.identity.authentication.sign_in import interactions, password_sign_in, sign_in_identifiers
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.credentials.captcha import answers
@@ -62,4 +62,4 @@ def _step_to_provider(context: Context, req: sign_in_pages.SignInRequest) -> Ste
     from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
 
     found = home_realms.look_up(context, req.identifier)
-    return StepResponse(step=found, interaction_id=req.interaction_id) if found is not None else None
+    return StepResponse(step=LoginStep(connection=found), interaction_id=req.interaction_id) if found else None

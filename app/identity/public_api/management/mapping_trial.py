@@ -11,10 +11,10 @@ from app.contract.federation import mapping_trial_operations, oauth_providers
 from app.contract.federation.connection_completion import resolved
 from app.contract.federation.connections import STANDARD_CLAIMS
 from app.contract.federation.mapping_trial_operations import MappingTrial, MissingField, TryMapping
-from app.identity.authentication.federation import jwt_providers
+from app.identity.authentication.federation import jwt_providers, offered_connections
 from app.identity.authentication.passwordless import federated_account
 from app.identity.directory.accounts import accounts
-from app.identity.directory.identity_provider import ProviderIdentity, find_claim, identity_from_claims
+from app.identity.directory.identity_provider import JWT_PREFIX, ProviderIdentity, find_claim, identity_from_claims
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.findings import kind_of_value, shown
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
@@ -72,9 +72,9 @@ def _draft(context: Context, req: TryMapping) -> _Draft:
 
 
 def _draft_of(context: Context, name: str) -> _Draft:
-    if name.startswith(jwt_providers.PREFIX):
+    if offered_connections.is_of_jwt_provider(name):
         try:
-            sender = jwt_providers.find(context, name.removeprefix(jwt_providers.PREFIX))
+            sender = jwt_providers.find(context, name.removeprefix(JWT_PREFIX))
         except errors.ConnectionNotConfigured:
             raise errors.BadField("Connection: an active JWT provider.") from None
         return _Draft.of(sender.claims)

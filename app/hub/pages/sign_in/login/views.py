@@ -12,7 +12,7 @@ from app.contract.captcha.models import CaptchaUse, LockChallenge
 from app.contract.federation.pages import connection_pages
 from app.contract.sign_in import sign_in_pages
 from app.contract.step_reasons import LoginReason
-from app.contract.steps import LoginStep, RedirectStep, RegisterStep, StepResponse
+from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.contract.workflows.names import MAX_WORKFLOW_NAME
 from app.hub import journey
 from app.hub.components.captcha_link import mail_link
@@ -144,10 +144,7 @@ def submit_login() -> Response:
     except ApiError as refusal:
         return _refused(form, refusal)
     followed = journey.follow(response)
-    leads_to_provider = isinstance(response.step, RedirectStep) and form.finds_connection
-    if leads_to_provider or (
-        isinstance(response.step, LoginStep) and (response.step.method_limit or response.step.connection)
-    ):
+    if isinstance(response.step, LoginStep) and (response.step.method_limit or response.step.connection):
         return carry_identifier(followed, form.to_request().identifier)
     return begin_method(followed, response, PASSWORD)
 
@@ -161,9 +158,7 @@ def _after_identifier(form: LoginForm) -> Response:
             identifier=form.identifier.data or "", interaction_id=current_visit().interaction_id
         )
         response = api()(connection_pages.find, look_up)
-        if isinstance(response.step, RedirectStep) or (
-            isinstance(response.step, LoginStep) and response.step.connection
-        ):
+        if isinstance(response.step, LoginStep) and response.step.connection:
             return journey.follow(response)
     address = step_url(FormStep.PASSWORD)
     return redirect_to(f"{address}&direct=y" if form.direct.data else address)

@@ -14,6 +14,7 @@ from app.contract.configuration_model import STORED
 from app.identity.administration.configuration.file.declared_resources import id_of, listed, wrong
 from app.identity.administration.configuration.file.yaml_document import KeyPath
 from app.identity.administration.configuration.plan import ChangeAction
+from app.identity.administration.configuration.sections import shared_domains
 from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.administration.configuration.value_origins import Marks, changes_with_origins, marks, merged, unnamed
 from app.identity.administration.resource_operations.resource_registry import rules_of, store_of
@@ -34,6 +35,7 @@ class ResourceSection(ItemSection):
     """The items of one tenant's resources; resources that the file omits stay."""
 
     def plan(self) -> None:
+        shared_domains.check(self)
         for resource in self.run.configuration.resources:
             items = _Items(self, resource)
             if self.declared.settings is None:

@@ -102,8 +102,7 @@ def authorization_url(
             state=request.state,
             code_verifier=request.code_verifier if settings.pkce else None,
             scope=scope or None,
-            **quirks.authorization_parameters,
-            **extra,
+            **{**quirks.authorization_parameters, **extra},
         )
     parts = urlsplit(str(address))
     query = parts.query.replace("client_id=", f"{quirks.client_id_name}=", 1)

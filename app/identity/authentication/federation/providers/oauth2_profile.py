@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connection_completion import quirks_of
-from app.contract.federation.connections import ConnectionSettings
+from app.contract.federation.connections import ACCESS_TOKEN, ID_TOKEN, ConnectionSettings
 from app.contract.federation.provider_presets import ListedEmails, ProviderQuirks
 from app.identity.authentication.federation.providers import provider_answers
 from app.identity.authentication.federation.providers.provider_answers import with_query
@@ -40,18 +41,50 @@ def read_claims(
     """
     quirks = quirks_of(settings)
     members = _token_members(resolver, settings, quirks, access_token, token)
+    fill = _Placeholders(access_token, token).fill
+    headers = fill(quirks.profile_headers)
     query = {
-        **quirks.profile_parameters,
+        **fill(quirks.profile_parameters),
         **{name: _text(members, member) for name, member in quirks.profile_from_token.items()},
         **({quirks.profile_client_name: settings.key} if quirks.profile_client_name else {}),
         **_access_token(quirks, access_token, secret),
     }
-    bearer = None if quirks.token_name else access_token
+    bearer = None if quirks.token_name or _has_access_token(quirks) else access_token
     address = with_query(settings.userinfo_endpoint or "", query)
-    claims = provider_answers.get_members(resolver, address, quirks, bearer)
+    claims = provider_answers.get_members(resolver, address, quirks, bearer, headers)
     _refuse_another_subject(quirks, members, claims)
     claims |= {name: members[name] for name in quirks.adds_from_token if name in members}
     return claims | _email(resolver, settings, quirks, access_token, claims)
+
+
+@dataclass(frozen=True)
+class _Placeholders:
+    """The tokens of a sign-in that placeholders in parameters and headers stand for."""
+
+    access_token: str
+    response: Mapping[str, Any] | None
+    """The token response; None for a token of an earlier sign-in."""
+
+    def fill(self, templates: Mapping[str, str]) -> dict[str, str]:
+        """Return the values with their tokens. Raises ProfileUnsupported, ProviderUnavailable."""
+        return {name: self._filled(template) for name, template in templates.items()}
+
+    def _filled(self, template: str) -> str:
+        text = template.replace(ACCESS_TOKEN, self.access_token)
+        if ID_TOKEN not in text:
+            return text
+        if self.response is None:
+            raise ProfileUnsupported
+        id_token = self.response.get("id_token")
+        if not (isinstance(id_token, str) and id_token.isascii() and id_token.isprintable()):
+            received = f"id_token: {kind_of_value(id_token)}"
+            raise ProviderUnavailable("it gave no id_token", expected="id_token: printable text", received=received)
+        return text.replace(ID_TOKEN, id_token)
+
+
+def _has_access_token(quirks: ProviderQuirks) -> bool:
+    """Return whether a parameter or a header has the access token, which is then no bearer token, too (RFC 6750 section 2)."""
+    return any(ACCESS_TOKEN in text for text in (*quirks.profile_parameters.values(), *quirks.profile_headers.values()))
 
 
 def _token_members(

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Final
 
+from app.contract.federation import connection_completion
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.contract.federation.connection_completion import quirks_of
+from app.contract.federation.connection_completion import quirks_of, supports_reauthentication
 from app.contract.federation.connections import ConnectionSettings
-from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import ExpectedIdToken
 from app.identity.authentication.federation.providers.oauth2 import (
@@ -61,13 +61,13 @@ class OpenIdProvider:
     ) -> str:
         reauthentication = (
             {"prompt": "login", "max_age": "0"}
-            if is_reauthentication and offered_connections.supports_reauthentication(self.settings)
+            if is_reauthentication and supports_reauthentication(self.settings)
             else {}
         )
         # only Google issues refresh tokens by this parameter
         offline = (
             {"access_type": "offline"}
-            if self.settings.keep_provider_tokens and self.issuer == offered_connections.GOOGLE
+            if self.settings.keep_provider_tokens and self.issuer == connection_completion.GOOGLE
             else {}
         )
         quirks = quirks_of(self.settings)
@@ -201,7 +201,7 @@ def owns_mailbox_domain(issuer: str, email: str, claims: Mapping[str, Any]) -> b
     See developers.google.com/identity/sign-in/web/backend-auth.
     """
     domain = email.rpartition("@")[2].lower()
-    return issuer != offered_connections.GOOGLE or domain in _GOOGLE_DOMAINS or claims.get("hd") == domain
+    return issuer != connection_completion.GOOGLE or domain in _GOOGLE_DOMAINS or claims.get("hd") == domain
 
 
 def _is_reauthenticated(claims: Mapping[str, Any], requested_at: datetime | None) -> bool:

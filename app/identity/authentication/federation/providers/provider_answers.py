@@ -25,11 +25,16 @@ def with_query(address: str, query: Mapping[str, str]) -> str:
 
 
 def get_members(
-    resolver: Resolver, address: str, quirks: ProviderQuirks, access_token: str | None = None
+    resolver: Resolver,
+    address: str,
+    quirks: ProviderQuirks,
+    access_token: str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Get an object, with `access_token` as bearer token. Raises ProviderUnavailable."""
+    """Get an object, with `access_token` as bearer token and further headers. Raises ProviderUnavailable."""
     if not quirks.wraps_answers:
-        return _checked(outbound_http.get_json_object(resolver, address, access_token), address, quirks)
+        sent = {**({"Authorization": f"Bearer {access_token}"} if access_token else {}), **(headers or {})}
+        return _checked(_object(outbound_http.request_json(resolver, "GET", address, sent), address), address, quirks)
     return _checked(_read(outbound_http.get_content(resolver, address, "application/json"), address), address, quirks)
 
 
