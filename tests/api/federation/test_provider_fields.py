@@ -202,15 +202,17 @@ JWT: dict[str, str] = {
     "LoginUrl": "test_button_leads_to_the_login_page",
     "EnableAutoLookUp": "test_domain_leads_to_the_login_page",
     "ListInInterface": "test_unlisted_login_page_has_no_button",
+    "UpdateEmailProfile": "test_changed_email_changes_the_account",
     "UseAuthorizationHeader": "test_header_needs_the_setting_of_its_provider",
 }
 """By field of a JWT provider, the test that fails without it, here or of sign-ins in the browser."""
-STORED_JWT = {"UpdateEmailProfile", "CreatedDate", "LastModifiedDate"}
-"""Fields of a JWT provider that no sign-in here reads."""
+STORED_JWT = {"CreatedDate", "LastModifiedDate"}
+"""Fields of a JWT provider that the service sets."""
 SOURCES = (
     Path(__file__),
     Path(__file__).with_name("test_provider_requests.py"),
     Path(__file__).with_name("native_sign_in") / "test_jwt_providers.py",
+    Path(__file__).with_name("native_sign_in") / "test_updated_emails.py",
     PAGES / "federation" / "test_jwt_sign_on.py",
     PAGES / "federation" / "test_provider_domains.py",
     PAGES / "federation" / "test_jwt_login_page.py",

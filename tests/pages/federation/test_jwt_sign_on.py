@@ -210,6 +210,18 @@ def test_unproven_address_opens_no_account(tenant: TenantServer, visitor: Visito
     assert page.heading == "Create your account"
 
 
+@pytest.mark.parametrize("updates", [True, False])
+def test_changed_email_at_the_provider_changes_the_accounts(
+    tenant: TenantServer, visitor: Visitor, ada: Person, *, updates: bool
+) -> None:
+    token = jwt_sender(tenant, Domain="example.test", UpdateEmailProfile=updates)
+    brings(visitor, token(email=ADA, email_verified=True))
+    visitor.forget("session")
+    assert brings(visitor, token(email="king@example.test", email_verified=True)).heading == "Profile"
+    page = visitor.open("/emails")
+    assert ("king@example.test" in page.text, ADA in page.text) == (updates, not updates)
+
+
 def test_wrong_jwt_leads_to_the_error_page(tenant: TenantServer, visitor: Visitor, ada: Person) -> None:
     token = jwt_sender(tenant)
     other = OctKey.import_key("another key of at least thirty-two bytes")

@@ -188,6 +188,19 @@ def trusts_email(sender: JwtSender, identity: ProviderIdentity) -> bool:
     return bool(domain) and domain == sender.provider.domain
 
 
+def email_of_account(context: Context, identity: ProviderIdentity) -> str | None:
+    """Return the address that the account of an identity has to have, as its provider decides; None where it decides nothing.
+
+    Only a verified address of the provider's own domain counts, as for the account that an address opens.
+    """
+    try:
+        sender = find(context, identity.provider.removeprefix(JWT_PREFIX))
+    except errors.ConnectionNotConfigured:
+        return None
+    decides = sender.provider.update_email_profile and identity.email_verified and trusts_email(sender, identity)
+    return identity.email if decides else None
+
+
 def _end(provider: JwtProvider, claims: Mapping[str, Any]) -> float:
     """Return the expiry of a token in seconds since 1970; 0 if it lacks the required claim."""
     exp: Any = claims.get("exp")

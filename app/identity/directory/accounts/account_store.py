@@ -200,15 +200,18 @@ def set_verified(context: Context, uid: str, kind: str, value: str | None, is_ve
 
 
 def change_email_identifiers(context: Context, uid: str, before: EmailList, after: EmailList) -> None:
-    """Write the identifiers of an account whose addresses change. Raises IdentifierTaken."""
+    """Write the identifiers of an account whose addresses change.
+
+    Raises IdentifierTaken. For a single new address nothing is written then, and the transaction can go on.
+    """
     stored = {normalized: is_verified for _, normalized, is_verified in before.identifiers()}
     requested = {normalized: is_verified for _, normalized, is_verified in after.identifiers()}
+    add_identifiers(context, uid, [item for item in after.identifiers() if item[1] not in stored])
     for normalized in sorted(stored.keys() - requested.keys()):
         remove_identifiers(context, uid, EMAIL, normalized)
     for normalized in sorted(stored.keys() & requested.keys()):
         if stored[normalized] != requested[normalized]:
             set_verified(context, uid, EMAIL, normalized, requested[normalized])
-    add_identifiers(context, uid, [item for item in after.identifiers() if item[1] not in stored])
 
 
 def current_uid(context: Context, former: str) -> str | None:

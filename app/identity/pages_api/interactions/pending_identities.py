@@ -18,6 +18,7 @@ from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.use_cases.accounts import change_emails
 
 FEDERATED: Final = sessions.FEDERATED
 _LIFETIME_SECONDS: Final = 3600
@@ -162,9 +163,11 @@ def _link_announced(context: Context, interaction: Interaction, account: Account
 
 def _link(context: Context, account: Account, identity: ProviderIdentity) -> None:
     try:
-        federated_sign_in.link(context, account, identity)
+        linked = federated_sign_in.link(context, account, identity)
     except IdentifierTaken as reason:
         context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
+    else:
+        change_emails.set_by_provider(context, linked, identity)
 
 
 def _is_still(account: Account, pending: PendingIdentity) -> bool:

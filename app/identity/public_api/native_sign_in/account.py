@@ -19,6 +19,7 @@ from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 from app.identity.public_api.sign_in import sign_in_responses
+from app.identity.use_cases.accounts import change_emails
 
 _CONFLICTS = (
     IdentifierTaken,
@@ -76,9 +77,10 @@ def _sign_in(
     outcome = completion.after_first_factor(context, account.account, authentication)
     login = sign_in_responses.present(context, outcome)
     # As on our pages, an account with a second factor gets an identity only after that.
-    if not account.is_linked and login.second_factor_authentication is None:
-        federated_sign_in.link(context, account.account, identity)
-    return login, account.account
+    if login.second_factor_authentication is not None:
+        return login, account.account
+    linked = account.account if account.is_linked else federated_sign_in.link(context, account.account, identity)
+    return login, change_emails.set_by_provider(context, linked, identity)
 
 
 def _find(context: Context, identity: ProviderIdentity) -> _Found | None:
