@@ -37,9 +37,10 @@ class CalledAddresses:
             yield nearest((method, path), known) or next(filter(None, below), [])
 
 
-def addresses_called_in(folder: Path) -> list[CalledAddresses]:
-    """Return what the modules below a folder ask, sorted by module."""
-    return [_called(folder, path) for path in sorted(folder.rglob("*.py"))]
+def addresses_called_in(folder: Path, *parts: str) -> list[CalledAddresses]:
+    """Return what the modules below a folder ask, or below these parts of it alone, sorted by module."""
+    below = {path for part in parts or (".",) for path in (folder / part).rglob("*.py")}
+    return [_called(folder, path) for path in sorted(below)]
 
 
 def nearest(requested: Address, known: Sequence[Address]) -> list[Address]:

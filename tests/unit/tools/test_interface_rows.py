@@ -23,6 +23,7 @@ TABLES = """# Books
 |---|---|
 | GET/POST {hub_url}`/shelf.aspx?action=a` | POST `/v2/books…` and followers |
 | GET `/shelf.aspx?action=b` | no other row |
+| GET or PUT `/shelf` | both |
 
 POST `/v2/outside/of/tables`
 """
@@ -51,6 +52,8 @@ def test_every_pair_of_a_table_is_a_row() -> None:
         InterfaceRow("books", "", "GET", "/shelf.aspx"),
         InterfaceRow("books", "", "POST", "/shelf.aspx"),
         InterfaceRow("books", "", "POST", "/v2/books"),
+        InterfaceRow("books", "", "GET", "/shelf"),
+        InterfaceRow("books", "", "PUT", "/shelf"),
     ]
 
 
@@ -67,7 +70,7 @@ def test_row_without_operation_has_its_reason() -> None:
     found = results(Reason("^books POST /v2/", "writing comes later"))
     assert found["POST", "/v2/books"].status == "writing comes later"
     text = comparison.report("books", list(found.values()))
-    assert "books: 4 of 7 rows have an operation or a page." in text
+    assert "books: 4 of 9 rows have an operation or a page." in text
     assert "- 1 rows: writing comes later" in text
     assert "| B02 | GET `/v2/books/{id}` | `books.whole` |  | no test |" in text
 

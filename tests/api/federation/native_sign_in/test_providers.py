@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
+from app.contract.federation import native_sign_in_operations
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.fakes.native_apps import (
     PATH,
@@ -112,6 +114,18 @@ PROVIDERS: dict[str, MakeQuery] = {
     "wechat": lambda item: {"code": item.code()},
     "qq": lambda item: {"code": item.code()},
 }
+
+
+IN_OTHER_TESTS = {
+    "jwt": "test_jwt_of_stored_provider_signs_in_once",
+    "foursquare": "test_credential_of_another_app_is_refused",
+}
+
+
+def test_every_native_provider_has_a_test() -> None:
+    assert native_sign_in_operations.PROVIDERS.keys() == PROVIDERS.keys() | IN_OTHER_TESTS.keys()
+    modules = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    assert [name for name in IN_OTHER_TESTS.values() if f"def {name}(" not in modules] == []
 
 
 @pytest.mark.parametrize("name", PROVIDERS)

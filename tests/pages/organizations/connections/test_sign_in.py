@@ -122,6 +122,7 @@ def test_inactive_connection_cannot_begin(globex: ConnectedOrganization) -> None
 def test_unknown_connection_shows_the_same_page(globex: ConnectedOrganization, key: str) -> None:
     page = globex.visitor.open(f"/oauth/sp/{key}/login")
     assert (page.status, page.heading) == (403, "Sign-in method unavailable")
+    assert globex.visitor.open(f"/oauth/sp/{key}/callback?code=1&state=a.b").status == 410
 
 
 def test_connection_switched_off_meanwhile_is_refused(globex: ConnectedOrganization) -> None:
