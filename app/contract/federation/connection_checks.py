@@ -53,6 +53,9 @@ class Diagnosis:
 
 _C: Final = ConnectionCheck
 _TIMES: Final = "Set the clocks of the provider and of this server by NTP. Up to 60 seconds of difference are accepted."
+_REDIRECT_URI: Final = (
+    "`/socialauth/validate.sauth` of the tenant’s host, or the `RedirectURI` of an organization’s connection"
+)
 DIAGNOSES: Final[Mapping[ConnectionCheck, Diagnosis]] = MappingProxyType({
     _C.CONFIGURATION: Diagnosis(
         "The connection is incomplete, or was removed during the sign-in.",
@@ -80,13 +83,13 @@ DIAGNOSES: Final[Mapping[ConnectionCheck, Diagnosis]] = MappingProxyType({
     _C.TOKEN_ENDPOINT: Diagnosis(
         "The token endpoint didn’t answer, or refused this client.",
         "`invalid_client`: enter the client secret again, and check whether it expired and whether the client authenticates by "
-        "`client_secret_basic` or `client_secret_post`. `redirect_uri_mismatch`: register `/socialauth/validate.sauth` of the tenant’s "
-        "host at the provider. No answer: allow this server to reach the provider.",
+        "`client_secret_basic` or `client_secret_post`. `redirect_uri_mismatch`: register at the provider "
+        f"{_REDIRECT_URI}. No answer: allow this server to reach the provider.",
     ),
     _C.CODE: Diagnosis(
         "The provider refused the code: it expired, was used before, or belongs to another redirect URI, client or PKCE verifier.",
-        "Check that the redirect URI at the provider is exactly `/socialauth/validate.sauth` of the tenant’s host. If the provider "
-        "doesn’t support PKCE together with a client secret, turn `pkce` off. Otherwise the person starts again.",
+        f"Check that the redirect URI at the provider is exactly {_REDIRECT_URI}. If the provider doesn’t support PKCE together with a "
+        "client secret, turn `pkce` off. Otherwise the person starts again.",
     ),
     _C.REFRESH_TOKEN: Diagnosis(
         "The provider refused the refresh token: it expired, or access was withdrawn.",

@@ -56,6 +56,7 @@ def test_session_that_ended_at_the_provider_is_explained(new_connection: NewUpst
     page = visitor.open(callback)
     told = explained(connection, page)
     assert "failed check:   code" in told
+    assert "`RedirectURI` of an organization’s connection" in told
     assert "invalid_grant" in told
     assert_nothing_happened(connection, visitor)
 
