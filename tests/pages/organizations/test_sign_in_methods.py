@@ -14,7 +14,7 @@ from tests.support.accounts.mailbox import code_in, sent_messages
 from tests.support.accounts.pinned import REQUIRED
 from tests.support.credentials.software_authenticator import Authenticator
 from tests.support.fakes.identity_provider import FakeProvider
-from tests.support.journeys.federated_sign_in import ADA, START_URL
+from tests.support.journeys.federated_sign_in import ADA, START_URL, link_identity
 from tests.support.journeys.passkeys import options, sign_in_and_add_passkey, sign_out
 from tests.support.journeys.passwordless import (
     ALL_METHODS,
@@ -48,6 +48,7 @@ class Member:
         self.visitor: Visitor = new_visitor_at(tenant)
         self.device = Authenticator(self.visitor.home)
         self.ada: Person = tenant.person("ada@example.test")
+        link_identity(tenant, self.ada, subject="1")
         if has_key:
             sign_in_and_add_passkey(self.visitor, self.ada, self.device)
             sign_out(self.visitor)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.accounts.mailbox import code_in, link_in, mails_to
 from tests.support.fakes.identity_provider import FakeProvider
+from tests.support.journeys.federated_sign_in import link_identity
 from tests.support.oauth.world import NewWorld, World
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor, words
 
@@ -94,6 +95,7 @@ def test_password_used_last_marks_nothing(
     world: World, visitor: Visitor, sign_in_at_globex: Callable[[], VisitedPage]
 ) -> None:
     ada = world.person(ADA)
+    link_identity(world, ada, subject="1")
     sign_in_at_globex()
     visitor.open("/login").press("Sign in", identifier=ADA, password=ada.password)
     visitor.open("/logout").press("Sign out")
@@ -103,7 +105,7 @@ def test_password_used_last_marks_nothing(
 def test_wrong_password_changes_no_order(
     world: World, visitor: Visitor, sign_in_at_globex: Callable[[], VisitedPage]
 ) -> None:
-    world.person(ADA)
+    link_identity(world, world.person(ADA), subject="1")
     sign_in_at_globex()
     refused = visitor.open("/login").press("Sign in", identifier=ADA, password="Wrong-kettle-91")
     assert shown_methods(refused)[0] == "Continue with Globex Last used"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fakes.identity_provider import FakeProvider
-from tests.support.journeys.federated_sign_in import FederatedPageUser
+from tests.support.journeys.federated_sign_in import FederatedPageUser, link_identity
 from tests.support.journeys.passwordless import by_mail, code
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import NewWorld, World
@@ -89,11 +89,23 @@ def test_provider_shows_the_denial(
     world: World, server: TenantServer, visitor: Visitor, ada: Person, fake_provider: FakeProvider
 ) -> None:
     user = FederatedPageUser(world, visitor, fake_provider)
+    link_identity(world, ada, subject="1")
     put_in_force(server, denying("sign_in.provider == 'globex'"))
     page = user.sign_in(email=ADA)
     assert DENIAL["en"] in page.text
     assert not user.is_in
     assert by_password(visitor.open("/login"), ada).address.endswith("/profile")
+
+
+def test_denied_confirmation_links_nothing(
+    world: World, server: TenantServer, visitor: Visitor, ada: Person, fake_provider: FakeProvider
+) -> None:
+    user = FederatedPageUser(world, visitor, fake_provider)
+    put_in_force(server, denying("'password' in sign_in.methods"))
+    page = user.sign_in(email=ada.email).press("Sign in", password=ada.password)
+    assert DENIAL["en"] in page.text
+    assert page.form("Sign in").fields["identifier"] == ada.email
+    assert user.sign_in(email=ada.email).heading == "You already have an account"
 
 
 def test_application_gets_nothing_after_a_denial(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fakes.identity_provider import FakeProvider
-from tests.support.journeys.federated_sign_in import FederatedPageUser
+from tests.support.journeys.federated_sign_in import FederatedPageUser, link_identity
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.machines import ask, machine
@@ -63,6 +63,7 @@ def test_sign_in_by_a_provider_is_tried_by_its_name(
     world: World, server: TenantServer, visitor: Visitor, fake_provider: FakeProvider, ada: Person
 ) -> None:
     user = FederatedPageUser(world, visitor, fake_provider)
+    link_identity(world, ada, subject="1")
     user.sign_in(email=ada.email)
     assert user.is_in
 

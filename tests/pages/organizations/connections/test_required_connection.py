@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.accounts.customers import LOGIN
+from tests.support.journeys.federated_sign_in import link_identity
 from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
 from tests.support.organizations.management import PATH
 from tests.support.tenants.tenant_server import answered, refused
@@ -19,7 +20,7 @@ ONLY = "Globex Gardens requires a connected account"
 @pytest.fixture
 def strict(globex: ConnectedOrganization) -> ConnectedOrganization:
     """An organization that requires its connection, with a member who has a password."""
-    globex.tenant.person(MINA["email"])
+    link_identity(globex.tenant, globex.tenant.person(MINA["email"]), "google-like", "g")
     globex.sign_in()
     globex.set_policies(**CONNECTION)
     return globex
