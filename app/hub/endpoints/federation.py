@@ -21,7 +21,7 @@ from app.hub.components.sign_in_methods import WITH_PROVIDER, begin_method, key_
 from app.hub.components.sign_in_refusals import reason_for
 from app.hub.pages.sign_in.login.current_page import render_after_refusal
 from app.hub.web.responses import redirect_to
-from app.hub.web.services import api
+from app.hub.web.services import api, services
 from app.hub.web.visit import RETURN_FROM_PROVIDER, RETURN_TO_ORGANIZATION, current_visit, requested_interaction_id
 from app.kit.operations.errors import ApiError
 
@@ -29,6 +29,9 @@ views = Blueprint("connections", __name__)
 _TRUE_VALUES: Final = ("true", "1", "yes")
 _ANSWERED: Final = ("state", "code", "error", "iss", "user")
 """Parameters of a provider's response; `user` is Apple's."""
+_MAX_LENGTH: Final = 4_000
+_MAX_USER_LENGTH: Final = 1_000
+"""Maximum length of a posted `user`, which holds two names and an email."""
 
 
 @views.get(WITH_PROVIDER)
@@ -89,7 +92,8 @@ def start_for_application() -> Response:
 def finish(address_key: str = "") -> Response:
     """Handle the provider's callback. The next page's address has none of its parameters."""
     visit = current_visit()
-    answer = {name: visit.query.get(name, "")[:4_000] for name in _ANSWERED}
+    answer = {name: visit.query.get(name, "")[:_MAX_LENGTH] for name in _ANSWERED}
+    answer["user"] = _posted_name(visit.query.get("user", ""), answer["state"])
     if visit.interaction is None:
         with suppress(ApiError):
             api()(connection_pages.report_state, connection_pages.ForeignState(state=answer["state"]))
@@ -109,9 +113,24 @@ def finish(address_key: str = "") -> Response:
 @views.post(RETURN_FROM_PROVIDER)
 def finish_posted(address_key: str = "") -> Response:
     """Redirect a posted callback (OAuth 2.0 Form Post Response Mode) to a GET: the cross-site POST has no cookies."""
-    answer = [(name, text[:4_000]) for name in _ANSWERED for text in current_visit().form.getlist(name)[:2]]
+    form, context = current_visit().form, _name_context(current_visit().form.get("state", "")[:_MAX_LENGTH])
+    answer = [(name, text[:_MAX_LENGTH]) for name in _ANSWERED for text in form.getlist(name)[:2]]
+    encrypt = services().cookie_cipher.encrypt
+    answer = [(name, encrypt(text[:_MAX_USER_LENGTH], context) if name == "user" else text) for name, text in answer]
     path = RETURN_TO_ORGANIZATION.replace("<address_key>", quote(address_key)) if address_key else RETURN_FROM_PROVIDER
     return redirect_to(f"{path}?{urlencode(answer)}")
+
+
+def _posted_name(encrypted: str, state: str) -> str:
+    """Return Apple's `user` that was posted with this state; empty for one that an address names.
+
+    Anyone can write an address. Who can post a form to this browser's callback must at least know its state.
+    """
+    return str(services().cookie_cipher.decrypt(encrypted, _name_context(state)) or "")
+
+
+def _name_context(state: str) -> str:
+    return f"{current_visit().tenant.name} posted user {state}"
 
 
 def _no_provider(refusal: ApiError) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Final, Protocol
 
@@ -56,12 +56,21 @@ class ProviderIdentity:
     is_anew: bool = False  # the provider confirms the requested reauthentication
     kept_tokens: str | None = field(default=None, repr=False)  # names the tokens to keep (accounts/provider_tokens.py)
     groups: tuple[str, ...] | None = None  # at an organization's provider; None: it did not say which
+    unsigned: tuple[str, ...] = ()  # members of `profile` that only the browser named: for a new account alone
     upstream_session: str = ""  # `sid` at an organization's provider, which ends the session (Back-Channel Logout 1.0)
 
     def to_facts(self) -> dict[str, Any]:
         """Return the identity as JSON, without what earlier versions do not know and this identity does not have."""
-        facts, later = asdict(self), {"kept_tokens": None, "groups": None, "upstream_session": ""}
+        facts, later = asdict(self), {"kept_tokens": None, "groups": None, "unsigned": (), "upstream_session": ""}
         return {name: value for name, value in facts.items() if name not in later or value != later[name]}
+
+    @property
+    def signed(self) -> ProviderIdentity:
+        """The identity as an account that exists already gets it: with nothing that only the browser named."""
+        if not self.unsigned:
+            return self
+        profile = {name: text for name, text in self.profile.items() if name not in self.unsigned}
+        return replace(self, profile=profile, unsigned=())
 
 
 @dataclass(frozen=True)

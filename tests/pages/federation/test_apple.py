@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
@@ -59,6 +60,46 @@ def test_posted_address_is_never_taken(tenant: World, apple: ConnectedProvider, 
     comes_back(visitor, apple, user=USER)
     assert root.email not in visitor.open("/profile").text
     assert linked_names(tenant) == ["Ada Lovelace"]
+
+
+def test_name_in_the_address_is_ignored(tenant: World, apple: ConnectedProvider, new_visitor_at: NewVisitorAt) -> None:
+    """Anyone can write an address; Apple posts the name."""
+    visitor = new_visitor_at(tenant)
+    led = visitor.open("/sign-in/with?provider=apple")
+    visitor.open(f"{visitor.home}{CALLBACK}?{urlencode({**apple.signs_in(led.address), 'user': USER})}")
+    assert linked_names(tenant) == [None]
+
+
+def test_posted_name_of_another_state_is_ignored(
+    tenant: World, apple: ConnectedProvider, new_visitor_at: NewVisitorAt
+) -> None:
+    eve, visitor = new_visitor_at(tenant), new_visitor_at(tenant)
+    led = eve.open("/sign-in/with?provider=apple")
+    posted = eve.client.post(CALLBACK, base_url=eve.home, data={**apple.signs_in(led.address), "user": USER})
+    hers = dict(parse_qsl(urlsplit(posted.headers["Location"]).query))["user"]
+    mine = apple.signs_in(visitor.open("/sign-in/with?provider=apple").address)
+    visitor.open(f"{visitor.home}{CALLBACK}?{urlencode({**mine, 'user': hers})}")
+    assert linked_names(tenant) == [None]
+
+
+def test_posted_name_changes_no_account_that_exists(
+    tenant: World, apple: ConnectedProvider, new_visitor_at: NewVisitorAt
+) -> None:
+    visitor = new_visitor_at(tenant)
+    assert comes_back(visitor, apple, user=USER).profile_name == "Ada Lovelace"
+    visitor.forget("session")
+    eve = json.dumps({"name": {"firstName": "Eve", "lastName": "Adams"}})
+    assert comes_back(visitor, apple, user=eve).profile_name == "Ada Lovelace"
+    assert linked_names(tenant) == ["Ada Lovelace"]
+
+
+def test_posted_name_is_not_linked_with_it(
+    tenant: World, apple: ConnectedProvider, new_visitor_at: NewVisitorAt
+) -> None:
+    ada, visitor = tenant.person("ada@example.test", FirstName="Augusta"), new_visitor_at(tenant)
+    comes_back(visitor, apple, user=USER).press("Sign in", password=ada.password)
+    assert linked_names(tenant) == [None]
+    assert "Augusta" in visitor.open("/profile").text
 
 
 def test_posted_callback_of_another_browser_is_refused(

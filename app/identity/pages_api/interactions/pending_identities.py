@@ -158,7 +158,7 @@ def _link_announced(context: Context, interaction: Interaction, account: Account
     is_registered_with_it = pending.uid == account.uid
     if not (_is_still(locked, pending) if is_registered_with_it else _is_identity_of(context, locked, pending)):
         return
-    _link(context, locked, pending.claimed)
+    _link(context, locked, pending.claimed if is_registered_with_it else pending.claimed.signed)
 
 
 def _link(context: Context, account: Account, identity: ProviderIdentity) -> None:

@@ -182,10 +182,10 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     if connection.org_id:  # links no identity to another account, whatever began the interaction
         return _sign_in_for_organization(context, pending_identities.clear(context, interaction), connection, identity)
     if interaction.state.linking_session_id is not None:
-        return _link(context, interaction, identity)
+        return _link(context, interaction, identity.signed)
     handoff = interaction.state.handoff
     if handoff is not None and handoff.links:
-        return interaction_handoff.with_candidate(context, interaction, handoff, identity)
+        return interaction_handoff.with_candidate(context, interaction, handoff, identity.signed)
     return sign_in_or_register(context, interaction, connection, identity)
 
 
@@ -287,7 +287,7 @@ def sign_in_or_register(
     registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
     if holder is not None:
-        return _sign_in_linked(context, interaction, holder, identity)
+        return _sign_in_linked(context, interaction, holder, identity.signed)
     use = federated_account.email_use(
         context,
         identity,
@@ -297,7 +297,7 @@ def sign_in_or_register(
         needs_confirmation=needs_confirmation,
     )
     if use is EmailUse.CONFIRM:
-        return account_confirmation.begin(context, interaction, identity)
+        return account_confirmation.begin(context, interaction, identity.signed)
     if use is EmailUse.SIGN_IN:
         find_or_create = federated_account.create_or_claim if needs_confirmation else federated_account.by_email
         return _sign_in_by_email(context, interaction, identity, find_or_create)

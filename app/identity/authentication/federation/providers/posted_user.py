@@ -1,6 +1,7 @@
 """The person's name in the callback of Apple, which is there only after the first consent.
 
-The browser posts it unsigned: it fills the profile, as what a person enters, and never names an account or an address.
+The browser posts it unsigned: it fills what the signed claims leave empty in a new account, as what a person enters, and never names
+an account or an address.
 See developer.apple.com/documentation/signinwithapple/incorporating-sign-in-with-apple-into-other-platforms.
 """
 
@@ -30,4 +31,5 @@ def with_posted_name(identity: ProviderIdentity, posted: str) -> ProviderIdentit
         for member, text in texts.items()
         if isinstance(text, str) and text.isprintable() and text.strip()
     }
-    return replace(identity, profile={**identity.profile, **given})
+    given = {member: text for member, text in given.items() if not identity.profile.get(member)}
+    return replace(identity, profile={**identity.profile, **given}, unsigned=tuple(given))
