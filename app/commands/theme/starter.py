@@ -43,7 +43,9 @@ _BUTTON: Final = """\
 _CSS: Final = """\
 /* Your own classes begin with own-. Colors of the theme, such as var(--tint), have a dark mode. */
 .own-tagline {
-  margin-block-start: 8px;
+  inline-size: 100%;
+  max-inline-size: var(--column);
+  margin: 8px auto 0;
   padding-inline-start: 12px;
   border-inline-start: 3px solid var(--link);
   color: var(--muted);
