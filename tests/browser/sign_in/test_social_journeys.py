@@ -13,8 +13,8 @@ from tests.support.browsers.chromium import Opened
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
 from tests.support.browsers.shop_user import ADA, AT_THE_SHOP, BARE, HOW, PASSWORD, Ada, send
 from tests.support.fakes.identity_provider import FakeProvider, ReceivedRequest
-from tests.support.journeys.social_providers import ConnectedProvider, connected
 from tests.support.oauth.world import NewWorld, World
+from tests.support.refused_answers.providers import ConnectedProvider, connected
 from tests.support.tenants.callers import call_of
 
 YAHOO = 'a[href^="/sign-in/with?provider=yahoo"]'
