@@ -102,7 +102,7 @@ def test_existing_account_signs_in_once(world: World, served: str, opened: Opene
 
 
 @HOW
-def test_refused_and_broken_provider_leave_other_ways(
+def test_refused_and_broken_provider_leave_other_methods(
     world: World, served: str, opened: Opened, asking: ConnectedProvider, how: dict[str, Any]
 ) -> None:
     ada, page = Ada(world, served), opened(**how)

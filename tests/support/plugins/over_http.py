@@ -59,6 +59,7 @@ FAMILIES = {
         "federation/test_account_confirmation",
         "federation/test_connections",
         "federation/test_apple",
+        "federation/test_jwt_login_page",
         "federation/test_provider_domains",
         "account/test_identities",
     ),

@@ -19,7 +19,7 @@ from tests.support.visitors.visitor import VisitedPage
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 
 
-def asked(globex: ConnectedOrganization, name: str) -> str:
+def redirected(globex: ConnectedOrganization, name: str) -> str:
     """Return a parameter of the authorization request."""
     return dict(parse_qsl(urlsplit(globex.begin().address).query)).get(name, "")
 
@@ -53,7 +53,7 @@ FIELDS: dict[str, tuple[str, object, Effect]] = {
     "AuthorizationUrl": ("{url}/other", "/other", lambda globex: urlsplit(globex.begin().address).path),
     "TokenUrl": ("{url}/other", 1, lambda globex: requests_after_sign_in(globex, "/other")),
     "UserInfoUrl": ("{url}/other", 1, lambda globex: requests_after_sign_in(globex, "/other")),
-    "ClientId": ("another client", "another client", lambda globex: asked(globex, "client_id")),
+    "ClientId": ("another client", "another client", lambda globex: redirected(globex, "client_id")),
     "ClientSecret": ("another secret", "another secret", basic_secret),
 }
 """By field: another value, and what it changes."""
@@ -92,13 +92,13 @@ def test_issuer_is_the_one_whose_tokens_are_accepted(globex: ConnectedOrganizati
 
 
 def test_scopes_are_requested(globex: ConnectedOrganization) -> None:
-    assert asked(globex, "scope") == "openid email profile"
+    assert redirected(globex, "scope") == "openid email profile"
     globex.change(Scopes=["openid", "email", "groups"])
-    assert asked(globex, "scope") == "openid email groups"
+    assert redirected(globex, "scope") == "openid email groups"
 
 
 @pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post"])
-def test_client_authenticates_by_the_stated_method(globex: ConnectedOrganization, method: str) -> None:
+def test_client_authenticates_by_the_configured_method(globex: ConnectedOrganization, method: str) -> None:
     globex.change(TokenAuthMethod=method)
     request = token_request(globex)
     sent = "client_secret_basic" if "Authorization" in request.headers else "client_secret_post"
@@ -106,12 +106,12 @@ def test_client_authenticates_by_the_stated_method(globex: ConnectedOrganization
 
 
 def test_domain_is_the_hint_and_leads_to_the_connection(globex: ConnectedOrganization) -> None:
-    assert asked(globex, "domain_hint") == DOMAIN
+    assert redirected(globex, "domain_hint") == DOMAIN
     other = "globex-gardens.example"
     domains = [{"DomainName": name, "IsVerified": True} for name in (DOMAIN, other)]
     answered(globex.business.send("PUT", f"{PATH}/{globex.org}", {"Domains": domains}))
     globex.change(Domain=other)
-    assert asked(globex, "domain_hint") == other
+    assert redirected(globex, "domain_hint") == other
     shop = globex.tenant.application("shop", client_name="Shop")
     hinted = {name: globex.visitor.authorize(shop, domain_hint=name) for name in (DOMAIN, other)}
     assert hinted[DOMAIN].is_sign_in
