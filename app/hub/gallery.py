@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
@@ -210,6 +210,7 @@ class Gallery:
         use: makes the current visit one with a look and a language.
         previewed: the title of the version that it previews; empty in development.
         themes: those of the host's tenant, if its look is shown.
+        sources: where each value of the previewed look comes from, if it inherits some.
     """
 
     address: str
@@ -217,6 +218,7 @@ class Gallery:
     use: Callable[[str, str], None]
     previewed: str = ""
     themes: Themes | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 gallery = Blueprint("gallery", __name__, url_prefix="/_gallery")
@@ -270,13 +272,13 @@ def _level_selects(themes: Themes | None) -> Iterator[tuple[str, str, dict[str, 
             yield level, level.capitalize(), titles, name
 
 
-def _chosen_levels(themes: Themes | None) -> dict[str, Any]:
+def _chosen_levels(shown: Gallery) -> dict[str, Any]:
     """Return the chosen themes as a query, and the level that each value of the look comes from."""
-    if themes is None:
-        return {"themes": "", "sources": ()}
-    chosen = _chosen_themes(themes)
+    if shown.themes is None:
+        return {"themes": "", "sources": sorted(shown.sources.items())}
+    chosen = _chosen_themes(shown.themes)
     query = urlencode({level: name for level, name in chosen._asdict().items() if name})
-    return {"themes": query, "sources": sorted(themes.merged(chosen).sources.items())}
+    return {"themes": query, "sources": sorted(shown.themes.merged(chosen).sources.items())}
 
 
 @gallery.get("")
@@ -317,7 +319,7 @@ def index_page(shown: Gallery) -> Response:
             ("size", "Width", _SIZES, choice.size),
             *_level_selects(shown.themes),
         ),
-        **_chosen_levels(shown.themes),
+        **_chosen_levels(shown),
         start=f"{settings.public_scheme}://{settings.hub_domain}",
         inbox=settings.hub_url("inbox"),
         reference=f"{settings.base_url}/docs",

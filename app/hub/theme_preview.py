@@ -61,7 +61,7 @@ def sample_of(token: str, page_name: str, sample: str) -> Response:
 
 def messages(token: str) -> Response:
     """Show every mail and text message in every state, in one of the languages."""
-    brand, title = _previewed(token)
+    brand, title, _ = _previewed(token)
     visit, folder = current_visit(), f"{THEME_PREVIEWS}/{token}"
     language = LANGUAGES.get(visit.query.get("lang", SOURCE.tag)) or abort(404)
     found = _answer(theme_message_previews, MessagePreviewsRequest.model_construct(token=token, language=language.tag))
@@ -111,18 +111,18 @@ def style_sheet(token: str, name: str) -> Response:
 
 
 def _gallery(token: str) -> Gallery:
-    brand, title = _previewed(token)
+    brand, title, sources = _previewed(token)
     use = partial(use_brand, current_visit().tenant.name, brand)
-    return Gallery(f"{THEME_PREVIEWS}/{token}", {_LOOK: title}, use, title)
+    return Gallery(f"{THEME_PREVIEWS}/{token}", {_LOOK: title}, use, title, sources=sources)
 
 
-def _previewed(token: str) -> tuple[PageBranding, str]:
-    """Return the branding of the previewed version, and its title."""
+def _previewed(token: str) -> tuple[PageBranding, str, dict[str, str]]:
+    """Return the branding of the previewed version, its title, and where its values come from."""
     found, tenant = _answer(theme_preview, ThemePreviewRequest.model_construct(token=token)), current_visit().tenant
     brand = page_branding(found.brand, tenant.name, found.display_name, tenant.languages[0])
     # without a digest, a template that fails is not reported
     brand = replace(brand, css_folder=f"{THEME_PREVIEWS}/{token}", theme_digest="")
-    return brand, f"{brand.name}, version {found.version}"
+    return brand, f"{brand.name}, version {found.version}", found.sources
 
 
 def mails_by_kind(mails: Iterable[MailPreview]) -> list[tuple[str, list[MailPreview]]]:

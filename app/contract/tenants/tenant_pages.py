@@ -200,6 +200,8 @@ class ThemePreviewView(Wire):
     version: int
     display_name: Line
     brand: BrandView
+    sources: dict[str, str] = Field(default_factory=dict)
+    """`theme` or `tenant` by value of the look, such as `links.privacy`; empty for the tenant's own look, which inherits nothing."""
 
 
 theme_preview = hub_operation(

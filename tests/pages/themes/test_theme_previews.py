@@ -71,6 +71,7 @@ def test_every_sample_of_the_draft_is_shown(visitor: Visitor, address: str) -> N
     assert len(framed[::2]) == len(page_samples.names())
     assert all(frame.startswith(f"{address}/") for frame in framed)
     assert "Drafted, version 2" in index.get_data(as_text=True)
+    assert "Where values come from" not in index.get_data(as_text=True), "the tenant's own look inherits nothing"
     assert "inbox." not in index.get_data(as_text=True)
     german = visitor.open(f"{address}/LoginPage/fresh?lang=de&look=version")
     assert "Drafted" in german.text
@@ -118,6 +119,10 @@ def test_theme_that_is_not_active_inherits_the_tenants_look(themes: Themes, visi
     page = visitor.open(f"{path}/LoginPage/fresh")
     assert "Other" in page.text
     assert "https://live.example/help" in page.html
+    index = visitor.open(path).text
+    assert "Where values come from" in index
+    assert "display_name theme" in index
+    assert "links.help tenant" in index
 
 
 @pytest.mark.parametrize("tag", ["en", "ar"])

@@ -36,7 +36,7 @@ def read(context: Context, token: str) -> ThemeEditorView:
     """Return the newest version. Raises UnknownThemeVersion, also for an address that does not work here or any more."""
     look, expires_at = _opened(context, token)
     found, default = _newest(context, look), context.tenant.settings.default_locale
-    brand, shown = history.usable(found.brand), preview.shown_values(context, look, found)
+    brand, shown = history.usable(found.brand), preview.shown_look(context, look, found).values
     return ThemeEditorView(
         version=found.version,
         look={name: value for name, value in brand.items() if name in ThemeLook.model_fields} | _lines(brand, default),

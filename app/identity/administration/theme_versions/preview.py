@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from app.contract import errors
-from app.contract.tenants.brand_levels import Level, merged_brand
+from app.contract.tenants.brand_levels import Level, MergedBrand, merged_brand
 from app.contract.tenants.branding import stored_brand
 from app.contract.tenants.tenant_pages import (
     THEME_PREVIEWS,
@@ -42,9 +42,11 @@ def path(context: Context, theme_id: str, version: int, expires_at: datetime) ->
 def read(context: Context, token: str) -> ThemePreviewView:
     """Return what a preview shows. Raises UnknownThemeVersion: also for the address of another tenant, and for an expired one."""
     look, found = _version(context, token)
-    values = shown_values(context, look, found)
-    name = values.pop("display_name", "") or context.tenant.name
-    return ThemePreviewView(version=found.version, display_name=name, brand=BrandView.model_validate(values))
+    shown = shown_look(context, look, found)
+    name = shown.values.pop("display_name", "") or context.tenant.name
+    sources = {value: "theme" if level is Level.BRAND else level.value for value, level in shown.sources.items()}
+    brand = BrandView.model_validate(shown.values)
+    return ThemePreviewView(version=found.version, display_name=name, brand=brand, sources=sources)
 
 
 def messages(context: Context, token: str, language: str) -> MessagePreviews:
@@ -68,7 +70,7 @@ def mail(context: Context, req: MailPreviewRequest) -> MailDocument:
 
 def branding_of(context: Context, look: Look, found: StoredThemeVersion) -> Branding:
     """Return what messages have of a version's look."""
-    brand = stored_brand(shown_values(context, look, found))
+    brand = stored_brand(shown_look(context, look, found).values)
     name = brand.display_name or context.tenant.name.title()
     return Branding(name, brand, context.pages_url, context.tenant.settings.default_locale)
 
@@ -95,9 +97,9 @@ def _language(tag: str) -> Language:
     return LANGUAGES[tag]
 
 
-def shown_values(context: Context, look: Look, found: StoredThemeVersion) -> dict[str, Any]:
-    """Return the members of the look that pages show with a version."""
+def shown_look(context: Context, look: Look, found: StoredThemeVersion) -> MergedBrand:
+    """Return the look that pages show with a version; without sources if it inherits nothing."""
     values, shown = history.usable(found.brand), publication.shown_brand(context)
-    if look.item is not None and look.brand != shown:  # pages that choose it inherit what it does not set
-        values = merged_brand([(Level.TENANT, history.stored(shown)), (Level.BRAND, values)]).values
-    return values
+    if look.item is None or look.brand == shown:
+        return MergedBrand(values)
+    return merged_brand([(Level.TENANT, history.stored(shown)), (Level.BRAND, values)])  # pages that choose it inherit
