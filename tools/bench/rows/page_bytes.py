@@ -9,8 +9,8 @@ from tools.bench.visitor import BenchVisitor, MeasuredResponse, linked_from, pat
 
 FIRST_FLIGHT_BYTES = 14_600
 MAX_REQUESTS = 3
-DRAWN = re.compile(r"""url\(["']?(?!data:|#)([^"')]+)""")
-"""Pictures and fonts that a style sheet names."""
+DRAWN = re.compile(r"""url\(["']?(?!data:|#|/theme/)([^"')]+)""")
+"""Pictures and fonts that a style sheet names, but the tenant's own, which are not counted."""
 
 
 def measured(scene: Scene) -> Iterator[MeasuredLine]:
