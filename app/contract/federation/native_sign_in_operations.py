@@ -55,10 +55,10 @@ class NativeSignIn(Lower):
 
     - `google`: `google_access_token`, or `google_authcode` for its server. `facebook`: `fb_access_token`. `linkedin`: `ln_access_token`.
     - `googlejwt`, `facebookjwt`, `applejwt`: `id_token`. It signs in once.
-    - `apple`, `wechat`, `qq`: `code`. `applert`: Apple's `refresh_token`.
+    - `apple`, `wechat`, `qq`, `foursquare`: `code`. `applert`: Apple's `refresh_token`.
     - `twitter`: `tw_access_token` and `tw_token_secret`.
     - `jwt`: `id_token` of the JWT custom provider `providername`, or the same as bearer token.
-    - `foursquare` is refused: it does not tell which app an access token was issued to.
+    - `fs_access_token` of `foursquare` is refused: it does not tell which app an access token was issued to.
 
     `refresh_token` is required, though only `applert` reads it. `socialappname` names one of several connections to a provider.
     `redirect_uri` is that of the request for the code, and must be on the whitelist. `client_id` must be an application of the tenant; the

@@ -230,10 +230,14 @@ class _Client:
         return self._access_token_request("google_access_token", req.google_access_token)
 
     def by_foursquare(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
-        """Refuse: Foursquare does not tell which app an access token was issued to."""
+        """Redeem the code of the SDK. An access token is refused: Foursquare does not tell which app it was issued to."""
+        if req.code:
+            return self._code_request(req.code, req)
         if not req.fs_access_token:
-            raise errors.ProviderTokenMissing("The fs_access_token is a required parameter.")
-        raise errors.ConnectionNotConfigured("Foursquare does not tell which app an access token was issued to.")
+            raise errors.ProviderTokenMissing("The fs_access_token is a required parameter, or code in place of it.")
+        raise errors.ConnectionNotConfigured(
+            "Foursquare does not tell which app an access token was issued to. Send the code of its SDK as code."
+        )
 
     def by_twitter(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         if not req.tw_access_token:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.credentials.devices import store_service_secrets
@@ -31,18 +32,27 @@ def subject_of(tenant: TenantServer, response: TestResponse) -> str:
     return str(identity["ID"])
 
 
-def test_apps_code_of_wechat_and_qq_signs_in_once(
-    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
+@pytest.mark.parametrize("name", ["wechat", "qq", "foursquare"])
+def test_code_of_an_app_signs_in_once(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider, name: str
 ) -> None:
-    for name in ("wechat", "qq"):
-        tenant = new_tenant_server(registration_form=FREE_FORM, url_whitelist=(BACK,))
-        provider = connected(name, fake_provider)
-        provider.store(tenant)
-        upstream: Any = provider.upstream
-        upstream.codes["of-the-app"] = Grant(PERSON, {"redirect_uri": BACK})
-        query = {"code": "of-the-app", "redirect_uri": BACK}
-        assert subject_of(tenant, sign_in(tenant, name, **query)) == "1815"
-        assert refused(sign_in(tenant, name, **query)) == (403, 1000)
+    tenant = new_tenant_server(registration_form=FREE_FORM, url_whitelist=(BACK,))
+    provider = connected(name, fake_provider)
+    provider.store(tenant)
+    upstream: Any = provider.upstream
+    upstream.codes["of-the-app"] = Grant(PERSON, {"redirect_uri": BACK})
+    query = {"code": "of-the-app", "redirect_uri": BACK}
+    assert subject_of(tenant, sign_in(tenant, name, **query)) == "1815"
+    assert refused(sign_in(tenant, name, **query)) == (403, 1000)
+
+
+def test_access_token_of_foursquare_is_refused(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
+    tenant, provider = new_tenant_server(registration_form=FREE_FORM), connected("foursquare", fake_provider)
+    provider.store(tenant)
+    answer = sign_in(tenant, "foursquare", fs_access_token="of-any-app")
+    assert refused(answer) == (403, 1223)
+    assert "Send the code of its SDK as code." in answer.get_json()["Description"]
+    assert fake_provider.received == []
 
 
 def test_qq_code_of_another_app_is_refused(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
