@@ -97,6 +97,9 @@ class JwtProvider(Wire):
     not_before: Mandatory = Mandatory()
     expiration: Mandatory = Mandatory(is_mandatory=True)
     update_email_profile: bool = False
+    raas_update_fields: Annotated[list[Annotated[str, Field(max_length=60)]], Field(max_length=30)] = Field(
+        default_factory=list
+    )
     domain: ProviderDomain = None
     enable_auto_look_up: bool = False
     list_in_interface: bool = True

@@ -202,6 +202,7 @@ JWT: dict[str, str] = {
     "LoginUrl": "test_button_leads_to_the_login_page",
     "EnableAutoLookUp": "test_domain_leads_to_the_login_page",
     "ListInInterface": "test_unlisted_login_page_has_no_button",
+    "RaasUpdateFields": "test_listed_fields_follow_the_jwt",
     "UpdateEmailProfile": "test_changed_email_changes_the_account",
     "UseAuthorizationHeader": "test_header_needs_the_setting_of_its_provider",
 }
@@ -212,7 +213,7 @@ SOURCES = (
     Path(__file__),
     Path(__file__).with_name("test_provider_requests.py"),
     Path(__file__).with_name("native_sign_in") / "test_jwt_providers.py",
-    Path(__file__).with_name("native_sign_in") / "test_updated_emails.py",
+    Path(__file__).with_name("native_sign_in") / "test_account_updates.py",
     PAGES / "federation" / "test_jwt_sign_on.py",
     PAGES / "federation" / "test_provider_domains.py",
     PAGES / "federation" / "test_jwt_login_page.py",

@@ -13,9 +13,10 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from app.contract import errors
 from app.contract.applications.claims_mapping import RESERVED
 from app.contract.auth import READS_TOKENS
+from app.contract.federation.connections import MEMBERS
 from app.contract.jwt import jwt_operations
 from app.contract.jwt.jwt_operations import AlgorithmList
-from app.contract.profile import FIELDS, PROVIDER_TOKENS
+from app.contract.profile import FIELDS, PROVIDER_TOKENS, Write
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.applications import provider_domains
 from app.identity.authentication.federation.jwt_providers import FILLABLE, identity_provider_name
@@ -28,6 +29,8 @@ from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 from app.identity.platform.resource_storage.rules import Rules, may_lack_secrets
 from app.kit.operations.wire import Wire
 
+_UPDATED: Final = frozenset(name for name in MEMBERS.values() if FIELDS[name].write is Write.ANYONE)
+"""The fields that a provider may keep as its tokens have them; UpdateEmailProfile is for the address."""
 _NOT_BELIEVED: Final = frozenset({"address", "updated_at", "iss", "aud", "exp", "nbf", "iat", "jti", "nonce"})
 """Reserved claims that identify no person and grant no rights, and the claims that the signer sets."""
 _SOURCES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
@@ -72,6 +75,8 @@ def name_unfillable_fields(
             yield "mapping", f"a field that a token fills for {claim[:60]}, such as Email or ID; found {field[:60]}"
     if len(set(content.mapping.values())) < len(content.mapping):
         yield "mapping", "one claim for each field"
+    if unknown := next((field for field in content.raas_update_fields if field not in _UPDATED), None):
+        yield "raas_update_fields", f"fields of the profile that a token fills, such as FirstName; found {unknown[:60]}"
 
 
 def powers_of_client(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature

@@ -188,17 +188,29 @@ def trusts_email(sender: JwtSender, identity: ProviderIdentity) -> bool:
     return bool(domain) and domain == sender.provider.domain
 
 
-def email_of_account(context: Context, identity: ProviderIdentity) -> str | None:
-    """Return the address that the account of an identity has to have, as its provider decides; None where it decides nothing.
+@dataclass(frozen=True)
+class AccountUpdate:
+    """What the provider of an identity decides about its account: the primary address, None for nothing, and fields of the profile."""
+
+    email: str | None
+    profile: dict[str, str]
+
+
+def account_update(context: Context, identity: ProviderIdentity) -> AccountUpdate | None:
+    """Return what a sign-in by an identity changes; None for that of another provider.
 
     Only a verified address of the provider's own domain counts, as for the account that an address opens.
     """
+    if not identity.provider.startswith(JWT_PREFIX):
+        return None
     try:
         sender = find(context, identity.provider.removeprefix(JWT_PREFIX))
     except errors.ConnectionNotConfigured:
         return None
-    decides = sender.provider.update_email_profile and identity.email_verified and trusts_email(sender, identity)
-    return identity.email if decides else None
+    provider = sender.provider
+    decides = provider.update_email_profile and identity.email_verified and trusts_email(sender, identity)
+    profile = {name: text for name, text in identity.profile.items() if name in provider.raas_update_fields and text}
+    return AccountUpdate(identity.email if decides else None, profile)
 
 
 def _end(provider: JwtProvider, claims: Mapping[str, Any]) -> float:

@@ -18,7 +18,7 @@ from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import NO_ACCOUNT, Context
-from app.identity.use_cases.accounts import change_emails
+from app.identity.use_cases.accounts import provider_updates
 
 FEDERATED: Final = sessions.FEDERATED
 _LIFETIME_SECONDS: Final = 3600
@@ -167,7 +167,7 @@ def _link(context: Context, account: Account, identity: ProviderIdentity) -> Non
     except IdentifierTaken as reason:
         context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
     else:
-        change_emails.set_by_provider(context, linked, identity)
+        provider_updates.apply(context, linked, identity)
 
 
 def _is_still(account: Account, pending: PendingIdentity) -> bool:

@@ -19,7 +19,7 @@ from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 from app.identity.public_api.sign_in import sign_in_responses
-from app.identity.use_cases.accounts import change_emails
+from app.identity.use_cases.accounts import provider_updates
 
 _CONFLICTS = (
     IdentifierTaken,
@@ -80,7 +80,7 @@ def _sign_in(
     if login.second_factor_authentication is not None:
         return login, account.account
     linked = account.account if account.is_linked else federated_sign_in.link(context, account.account, identity)
-    return login, change_emails.set_by_provider(context, linked, identity)
+    return login, provider_updates.apply(context, linked, identity)
 
 
 def _find(context: Context, identity: ProviderIdentity) -> _Found | None:

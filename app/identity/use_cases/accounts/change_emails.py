@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from app.contract import errors
 from app.contract.messages.models import MailKind
-from app.identity.authentication.federation import jwt_providers
 from app.identity.authentication.registration import requirements
 from app.identity.authentication.verification import email_verification
 from app.identity.authentication.verification.email_verification import VerificationOptions
@@ -20,7 +19,6 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.email_list import MAX_EMAILS, PRIMARY, EmailAddress, EmailList
 from app.identity.directory.accounts.input_checks import taken
 from app.identity.directory.accounts.unverified import pending_accounts
-from app.identity.directory.identity_provider import JWT_PREFIX, ProviderIdentity
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
 from app.identity.messaging.message import MessageFacts
@@ -174,23 +172,24 @@ def set_by_server(context: Context, uid: str, provided: EmailList) -> Account:
     return after
 
 
-def set_by_provider(context: Context, account: Account, identity: ProviderIdentity) -> Account:
-    """Replace the primary address of an account by that of its identity at a JWT provider, where the provider decides about it.
+def set_by_provider(context: Context, uid: str, email: str, provider: str) -> Account:
+    """Replace the primary address of an account by a verified one of its provider.
 
     An address that another account has, or that the tenant's rules refuse, changes nothing: the person cannot help it at the sign-in.
+
+    Raises UnknownUid.
     """
-    email = jwt_providers.email_of_account(context, identity) if identity.provider.startswith(JWT_PREFIX) else None
-    normalized = identifiers.normalize_email(email or "")
-    before = accounts.lock(context, account.uid)
+    normalized = identifiers.normalize_email(email)
+    before = accounts.lock(context, uid)
     former = identifiers.normalize_email(before.email or "")
     if normalized is None or normalized == former or not _may_be_set(context, before, normalized):
         return before
     others = [item for item in before.email_list.others(normalized) if item.normalized != former]
-    new = EmailAddress(identifiers.display_email(email or ""), PRIMARY)
+    new = EmailAddress(identifiers.display_email(email), PRIMARY)
     try:
         after = _store_in_order(context, before, [new, *others], verified=(normalized,))
     except account_store.IdentifierTaken:
-        context.audit.record("email.not_changed", uid=before.uid, by=identity.provider)
+        context.audit.record("email.not_changed", uid=before.uid, by=provider)
         return before
     pending_accounts.remove_pending(context, normalized)
     _end_tokens(context, before, after)

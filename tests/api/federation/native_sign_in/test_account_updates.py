@@ -1,4 +1,4 @@
-"""A JWT provider with UpdateEmailProfile decides about the address of its accounts, and about no other address."""
+"""A JWT provider decides about the address and fields of its accounts where it is set up so, and about nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from tests.support.accounts.mailbox import mails_to
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.fakes.native_apps import AppServer, an_app, jwt_sender
-from tests.support.tenants.tenant_server import NewTenantServer
+from tests.support.tenants.machines import ask, machine
+from tests.support.tenants.tenant_server import NewTenantServer, refused
 
 ADA, NEW, DOMAIN = "ada@example.test", "ada.king@example.test", "example.test"
 Token = Callable[..., str]
@@ -125,3 +126,39 @@ def test_other_tenants_provider_decides_nothing(
     token = jwt_sender(app.tenant, Domain=DOMAIN)
     signs_in(app, token, email=ADA)
     assert addresses(signs_in(app, token, email=NEW)) == [ADA]
+
+
+# RaasUpdateFields
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("fields", [["FirstName", "Company"], []], ids=str)
+def test_listed_fields_follow_the_jwt(app: AppServer, fields: list[str]) -> None:
+    token = jwt_sender(app.tenant, RaasUpdateFields=fields, Mapping={"org": "Company", "family_name": "LastName"})
+    first = signs_in(app, token, given_name="Ada", family_name="Byron", org="Engines")
+    assert (first["FirstName"], first["LastName"]) == ("Ada", "Byron")
+    later = signs_in(app, token, given_name="Augusta", family_name="King", org="Analytics")
+    assert (later["Uid"], later["LastName"]) == (first["Uid"], "Byron"), "not listed"
+    again = signs_in(app, token)
+    expected = ("Augusta", "Analytics") if fields else ("Ada", None)
+    assert (again["FirstName"], again["Company"]) == expected, "a claim that is missing clears nothing"
+
+
+def test_value_that_the_profile_refuses_changes_nothing(app: AppServer) -> None:
+    fields = ["Gender", "BirthDate", "ImageUrl", "FirstName"]
+    token = jwt_sender(app.tenant, RaasUpdateFields=fields, Mapping={"g": "Gender", "b": "BirthDate", "p": "ImageUrl"})
+    app.tenant.change_settings(minimum_age=18)
+    wrong = {"g": "a line", "b": "31-31-31", "p": "javascript:alert(1)"}
+    profile = signs_in(app, token, given_name="Augusta", **wrong)
+    assert (profile["FirstName"], profile["Gender"] in (None, "", "U"), profile["ImageUrl"]) == ("Augusta", True, None)
+    young = app.tenant.services.clock.now().strftime("%m-%d-%Y")
+    assert signs_in(app, token, b=young)["BirthDate"] is None
+    assert signs_in(app, token, b="12-10-1815")["BirthDate"] == "12-10-1815"
+
+
+@pytest.mark.parametrize("field", ["Email", "ID", "FullName", "Roles", "Uid", "x"])
+def test_field_that_no_jwt_updates_is_refused(app: AppServer, field: str) -> None:
+    body = {"AppName": "Partner", "Algo": "HS256", "Key": "k" * 32, "RaasUpdateFields": ["FirstName", field]}
+    answer = ask(app.tenant, machine(app.tenant, "all"), "POST", "/v2/manage/custom-providers/jwt", body)
+    assert refused(answer)[0] in (400, 422)
+    assert "RaasUpdateFields" in answer.get_json()["Description"]
