@@ -16,10 +16,11 @@ from app.identity.authentication.federation.federated_sign_in import ConnectionB
 from tests.support.accounts.connecting import finished, led, query_of
 from tests.support.accounts.social_accounts import doing
 from tests.support.fakes.identity_provider import CLIENT, FakeProvider
+from tests.support.operations.interface_members import MEMBERS
 from tests.support.services.identity_service import on_one_database
 from tests.support.tenants.configuration_files import applied
 from tests.support.tenants.machines import ask, machine
-from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered
+from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 pytestmark = on_one_database
 NAME = "partner"
@@ -230,3 +231,25 @@ def test_every_field_of_a_jwt_provider_is_covered(acme: TenantServer) -> None:
     shown = answered(ask(acme, machine(acme, "all"), "POST", "/v2/manage/custom-providers/jwt", body))
     assert shown.keys() == JWT.keys() | STORED_JWT
     assert undefined(JWT.values()) == []
+
+
+REFUSED = {"oauth": ("ApplicationID", "CreatedAt", "LastModified"), "jwt": ("Id", "AppId", "Version")}
+"""Fields of the interface without a counterpart: an application has one id, a provider no version, and a connection no times."""
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_fields_of_the_interface_are_shown_or_refused_by_name(
+    acme: TenantServer, fake_provider: FakeProvider, kind: str
+) -> None:
+    path, token = f"/v2/manage/custom-providers/{kind}", machine(acme, "all")
+    if kind == "oauth":
+        by_api(acme, fake_provider)
+    else:
+        answered(ask(acme, token, "POST", path, {"AppName": "Partner", "Algo": "HS256", "Key": "k" * 32}))
+    (shown,) = answered(ask(acme, token, "GET", path))["Data"]
+    named = {member.partition(".")[0] for member in MEMBERS[f"{kind}_providers"]}
+    assert named - shown.keys() == set(REFUSED[kind])
+    for field in REFUSED[kind]:
+        answer = ask(acme, token, "POST", path, {**shown, field: "x"})
+        assert refused(answer) == (400, 7900)
+        assert field in answer.get_json()["Description"]
