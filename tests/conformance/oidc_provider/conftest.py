@@ -1,10 +1,11 @@
-"""Connections of both kinds at npm oidc-provider: a tenant's own OpenID provider, and an organization's connection."""
+"""Connections at npm oidc-provider: a tenant's own OpenID or OAuth provider, and an organization's connection."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Iterator
+from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -14,16 +15,21 @@ from flask import Flask
 from werkzeug.serving import make_server
 
 from app.identity.platform.services import IdentityServices
-from tests.conformance.oidc_provider.connected import NewUpstreamConnection, UpstreamConnection
+from tests.conformance.oidc_provider.connected import (
+    CUSTOM_OPENID,
+    OPENID,
+    ORGANIZATION,
+    NewUpstreamConnection,
+    UpstreamConnection,
+)
 from tests.conformance.oidc_provider.node_provider import NodeProvider, node_provider
 from tests.support.fakes.identity_provider import FakeProvider
-from tests.support.oauth.world import NewWorld
+from tests.support.oauth.world import NewWorld, World
 from tests.support.organizations.connected_organization import ConnectedOrganization, business_of
 from tests.support.tenants.configuration_files import applied
+from tests.support.tenants.machines import ask, machine
+from tests.support.tenants.tenant_server import answered
 from tests.support.visitors.visitor import NewVisitorAt
-
-KINDS = ("custom provider", "organization connection")
-SCOPE = "openid email profile"
 
 
 @pytest.fixture(scope="session")
@@ -33,9 +39,70 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeProvider]
         yield running
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=OPENID)
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
+
+
+@dataclass(frozen=True)
+class ConnectionMaker:
+    """Makes a tenant with a connection of a kind, whose client has this metadata at the provider."""
+
+    kind: str
+    provider: NodeProvider
+    new_world: NewWorld
+    app: Flask
+    new_visitor_at: NewVisitorAt
+    fake_provider: FakeProvider
+
+    def __call__(self, secret: str = "", redirect_uri: str = "", **metadata: Any) -> UpstreamConnection:
+        world = self.new_world()
+        if self.kind == ORGANIZATION:
+            return self._of_organization(world, secret, redirect_uri, metadata)
+        callback = f"{self.new_visitor_at(world).home}/socialauth/validate.sauth"
+        client_id, issued = self.provider.register(redirect_uri or callback, **metadata)
+        if self.kind == CUSTOM_OPENID:
+            self._by_file(world, client_id, secret or issued)
+        else:
+            self._by_operation(world, client_id, secret or issued)
+        world.services.directory.clear_cache()
+        return UpstreamConnection(world, self.new_visitor_at, self.provider, "partner", "Partner", callback)
+
+    def _by_file(self, world: World, client_id: str, secret: str) -> None:
+        """Set up the provider by its issuer, from which the rest is discovered."""
+        settings = {
+            "title": "Partner",
+            "key": client_id,
+            "secret": secret,
+            "issuer": self.provider.url,
+            "trusts_email": True,
+        }
+        tenants = [{"name": world.name, "connections": {"partner": settings}}]
+        applied(world.services, json.dumps({"tenants": tenants}))
+
+    def _by_operation(self, world: World, client_id: str, secret: str) -> None:
+        """Set up the provider by its endpoints, as one of OAuth 2.0."""
+        url, tenant = self.provider.url, business_of(world, self.app).tenant
+        names = {"ID": "sub", "Email": "email", "FirstName": "given_name", "LastName": "family_name"}
+        body = {
+            "ProviderName": "partner", "FriendlyProviderName": "Partner", "UserLoginEndpoint": f"{url}/auth",
+            "AccessTokenEndpoint": f"{url}/token", "UserprofileEndpoint": f"{url}/me", "ApplicationKey": client_id,
+            "ApplicationSecret": secret, "Scope": "openid email profile", "DataMap": names,
+        }  # fmt: skip
+        answered(ask(tenant, machine(tenant, "all"), "POST", "/v2/manage/custom-providers/oauth", body))
+
+    def _of_organization(
+        self, world: World, secret: str, redirect_uri: str, metadata: dict[str, Any]
+    ) -> UpstreamConnection:
+        organization = ConnectedOrganization(
+            world, business_of(world, self.app), self.new_visitor_at, self.fake_provider, Issuer=self.provider.url
+        )
+        callback = f"{self.new_visitor_at(world).home}/{organization.path}/callback"
+        client_id, issued = self.provider.register(redirect_uri or callback, **metadata)
+        organization.change(ClientId=client_id, ClientSecret=secret or issued)
+        return UpstreamConnection(
+            world, self.new_visitor_at, self.provider, organization.id, "Globex Gardens", callback, organization
+        )
 
 
 @pytest.fixture
@@ -47,37 +114,7 @@ def new_connection(
     new_visitor_at: NewVisitorAt,
     fake_provider: FakeProvider,  # clears the cache of the provider's keys, too
 ) -> NewUpstreamConnection:
-    """Make a tenant with a connection of the kind, whose client has this metadata at the provider."""
-
-    def make(secret: str = "", redirect_uri: str = "", **metadata: Any) -> UpstreamConnection:
-        world = new_world()
-        home = new_visitor_at(world).home
-        if kind == KINDS[0]:
-            callback = f"{home}/socialauth/validate.sauth"
-            client_id, issued = upstream.register(redirect_uri or callback, **metadata)
-            settings = {
-                "title": "Partner",
-                "key": client_id,
-                "secret": secret or issued,
-                "issuer": upstream.url,
-                "trusts_email": True,
-            }
-            applied(
-                world.services, f"tenants: [{{name: {world.name}, connections: {{partner: {json.dumps(settings)}}}}}]"
-            )
-            world.services.directory.clear_cache()
-            return UpstreamConnection(world, new_visitor_at, upstream, "partner", "Partner", callback)
-        organization = ConnectedOrganization(
-            world, business_of(world, identity_app), new_visitor_at, fake_provider, Issuer=upstream.url
-        )
-        callback = f"{home}/{organization.path}/callback"
-        client_id, issued = upstream.register(redirect_uri or callback, **metadata)
-        organization.change(ClientId=client_id, ClientSecret=secret or issued)
-        return UpstreamConnection(
-            world, new_visitor_at, upstream, organization.id, "Globex Gardens", callback, organization
-        )
-
-    return make
+    return ConnectionMaker(kind, upstream, new_world, identity_app, new_visitor_at, fake_provider)
 
 
 @pytest.fixture

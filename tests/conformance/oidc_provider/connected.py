@@ -19,6 +19,9 @@ from tests.support.processes.command_line import runner
 from tests.support.services.identity_service import SECRET
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
 
+CUSTOM_OPENID, CUSTOM_OAUTH, ORGANIZATION = "custom OpenID provider", "custom OAuth provider", "organization connection"
+OPENID = (CUSTOM_OPENID, ORGANIZATION)
+KINDS = (*OPENID, CUSTOM_OAUTH)
 MINA = f"mina.harker@{DOMAIN}"
 """A person's email, which is the account at the provider."""
 

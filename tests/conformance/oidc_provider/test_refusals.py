@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from tests.conformance.oidc_provider.connected import NewUpstreamConnection, UpstreamConnection
+from tests.conformance.oidc_provider.connected import KINDS, NewUpstreamConnection, UpstreamConnection
 from tests.support.services.identity_service import on_one_database
 from tests.support.visitors.visitor import VisitedPage, Visitor
 
-pytestmark = on_one_database
+pytestmark = [on_one_database, pytest.mark.parametrize("kind", KINDS, indirect=True)]
 
 
 def explained(connection: UpstreamConnection, page: VisitedPage) -> str:
@@ -71,14 +71,3 @@ def test_unregistered_redirect_uri_stays_at_the_provider(new_connection: NewUpst
     assert "redirect_uri" in answer.text
     assert connection.failed_checks() == []
     assert visitor.open("/login").sign_in(ada.email, ada.password).heading == "Profile"
-
-
-@pytest.mark.parametrize("kind", ["custom provider"], indirect=True)
-def test_used_callback_opens_nothing(new_connection: NewUpstreamConnection) -> None:
-    connection = new_connection()
-    visitor = connection.visitor()
-    callback = connection.at_provider().sign_in(connection.begin(visitor))
-    assert visitor.open(callback).heading == "Profile"
-    visitor.forget("session")
-    assert visitor.open(callback).status == 410
-    assert connection.visitor().open(callback).status == 410

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.conformance.oidc_provider.connected import MINA, NewUpstreamConnection
+from tests.conformance.oidc_provider.connected import CUSTOM_OAUTH, MINA, NewUpstreamConnection
 from tests.support.services.identity_service import on_one_database, pass_time
 
 pytestmark = on_one_database
@@ -23,6 +23,17 @@ def test_both_sign_ins_open_the_account(new_connection: NewUpstreamConnection, a
     assert person.asked == ["login", "consent"], "the provider's session is still there"
     assert len(connection.uids()) == 1
     assert connection.failed_checks() == []
+
+
+@pytest.mark.parametrize("kind", [CUSTOM_OAUTH], indirect=True)
+def test_plain_oauth_client_opens_the_account(new_connection: NewUpstreamConnection) -> None:
+    """By its endpoints alone: the ID token that comes too is not read."""
+    connection = new_connection()
+    person = connection.at_provider()
+    first = connection.sign_in(connection.visitor(), person)
+    assert first.heading == "Create your account", first.text
+    assert first.form("Create account").fields["email"] == MINA
+    assert first.press("Create account").heading == "Check your email"
 
 
 def test_hint_is_the_login_at_the_provider(new_connection: NewUpstreamConnection) -> None:

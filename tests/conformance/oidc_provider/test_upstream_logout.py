@@ -6,13 +6,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.conformance.oidc_provider.connected import MINA, NewUpstreamConnection, UpstreamConnection
+from tests.conformance.oidc_provider.connected import MINA, ORGANIZATION, NewUpstreamConnection, UpstreamConnection
 from tests.support.organizations.connected_organization import DOMAIN
 from tests.support.services.identity_service import on_one_database
 
 pytestmark = [
     on_one_database,
-    pytest.mark.parametrize("kind", ["organization connection"], indirect=True),
+    pytest.mark.parametrize("kind", [ORGANIZATION], indirect=True),
 ]
 JONATHAN = f"jonathan.harker@{DOMAIN}"
 
