@@ -131,7 +131,8 @@ def test_custom_provider_is_offered_until_it_is_deleted(
     shown = answered(manage("POST", body=PARTNER))
     assert shown == {
         **PARTNER, "ProviderName": "partner", "ApplicationSecret": "********", "IsActive": True, "ResponseType": "code",
-        "RequestTokenHttpMethod": "POST",
+        "RequestTokenHttpMethod": "POST", "AccessTokenParameterNameForApiAccess": "", "ExtraParameterInRedirectToProvider": "",
+        "QueryParam": {}, "Headers": {}, "Domain": None, "EnableAutoLookUp": False, "ListInInterface": True,
     }  # fmt: skip
     assert answered(manage("GET"))["Data"] == [shown]
     assert "Continue with Partner AG" in new_visitor_at(tenant).open("/login").text
@@ -153,7 +154,7 @@ def test_custom_provider_is_offered_until_it_is_deleted(
         ({"UserprofileEndpoint": "javascript:alert(1)"}, "UserprofileEndpoint"),
         ({"ApplicationKey": ""}, "ApplicationKey"),
         ({"ResponseType": "token"}, "ResponseType"),
-        ({"RequestTokenHttpMethod": "GET"}, "RequestTokenHttpMethod"),
+        ({"RequestTokenHttpMethod": "PUT"}, "RequestTokenHttpMethod"),
         ({"DataMap": {"Email": "mail"}}, "DataMap"),
         ({"DataMap": {"ID": "id", "Password": "pw"}}, "DataMap"),
     ],
