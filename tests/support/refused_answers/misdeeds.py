@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from joserfc.jwk import OctKey
 
 from app.identity.authentication.federation.providers.id_tokens import DIRECTORY
+from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
 from tests.support.fakes.identity_provider import key
 from tests.support.refused_answers.visits import ProviderVisit
 from tests.support.visitors.visitor import VisitedPage
@@ -106,9 +108,51 @@ def profile_path(visit: ProviderVisit) -> str:
     return str(getattr(upstream, "subject_path", "") or getattr(upstream, "profile_path", "/keys"))
 
 
+def discovery_path(visit: ProviderVisit) -> str:
+    """Return the path of the discovery document, which is not in the cache any longer."""
+    services = visit.world.services
+    services.provider_metadata = ProviderMetadataCache(services.clock, services.provider_metadata.resolver)
+    return "/.well-known/openid-configuration"
+
+
+def begins(visit: ProviderVisit) -> VisitedPage:
+    """Begin again, in another browser."""
+    visit.visitor = visit.another_browser()
+    return visit.visitor.open(visit.start)
+
+
+def discovers(**members: Any) -> Misdeed:
+    """Return a discovery document with other members; None removes one."""
+
+    def misdeed(visit: ProviderVisit) -> VisitedPage:
+        discovery_path(visit)
+        visit.fake.metadata = {**visit.fake.metadata, **members}
+        return begins(visit)
+
+    return misdeed
+
+
+def undiscovered(status: int, headers: dict[str, str], body: bytes) -> Misdeed:
+    def misdeed(visit: ProviderVisit) -> VisitedPage:
+        visit.fake.answers[discovery_path(visit)] = (status, headers, body)
+        return begins(visit)
+
+    return misdeed
+
+
+def long_discovery(visit: ProviderVisit) -> VisitedPage:
+    visit.fake.padding[discovery_path(visit)] = 10_000_000
+    return begins(visit)
+
+
 def bodies(name: str, path: Callable[[ProviderVisit], str]) -> tuple[Refusal, ...]:
     """Return the answers that no request of a provider may have."""
-    found = {
+    cases = tuple(Refusal(f"{name}: {case}", answers(path, *answer), BROKEN) for case, answer in BODIES.items())
+    return (*cases, Refusal(f"{name}: 10 MB", pads(path), BROKEN))
+
+
+BODIES: Mapping[str, tuple[int, dict[str, str], bytes]] = MappingProxyType(
+    {
         "HTML": HTML,
         "list": (200, {}, b"[]"),
         "text": (200, {}, b'"token"'),
@@ -122,8 +166,7 @@ def bodies(name: str, path: Callable[[ProviderVisit], str]) -> tuple[Refusal, ..
         "redirect": (302, {"Location": METADATA_SERVICE}, b""),
         "server error": (500, {}, b"{}"),
     }
-    cases = tuple(Refusal(f"{name}: {case}", answers(path, *answer), BROKEN) for case, answer in found.items())
-    return (*cases, Refusal(f"{name}: 10 MB", pads(path), BROKEN))
+)
 
 
 COMMON = (
@@ -211,6 +254,11 @@ OPENID = (
     Refusal("kid unknown", signed({"kid": "key-9"}), BROKEN),
     Refusal("another key", signed({"kid": "key-1"}, key(2)), BROKEN),
     Refusal("no id_token", without_id_token, BROKEN),
+    Refusal("discovery: another issuer", discovers(issuer="https://evil.example"), BROKEN),
+    Refusal("discovery: no token endpoint", discovers(token_endpoint=None), BROKEN),
+    Refusal("discovery: keys over HTTP", discovers(jwks_uri="http://keys.example/"), BROKEN),
+    *(Refusal(f"discovery: {case}", undiscovered(*answer), BROKEN) for case, answer in BODIES.items()),
+    Refusal("discovery: 10 MB", long_discovery, BROKEN),
 )
 
 

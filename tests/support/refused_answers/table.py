@@ -71,7 +71,7 @@ BAD_INPUT: Mapping[str, frozenset[str]] = MappingProxyType(
 _ID_TOKEN = "OAuth 2.0 has no ID token"
 _BROUGHT = "the browser brings the token, with no request before it"
 _OAUTH = dict.fromkeys(("wrong iss", "wrong aud", "wrong azp", "wrong nonce", "wrong alg", "wrong kid"), _ID_TOKEN)
-_FREE_DOMAIN = {"email of a foreign domain": "it has no domain"}
+_FREE_DOMAIN = {"email of a foreign domain": "a domain leads to it, and says nothing of its addresses"}
 _JWT = {
     "wrong azp": "a JWT provider has no rule for it", "wrong nonce": _BROUGHT, "state from another browser": _BROUGHT, "two tabs": _BROUGHT,
     "changed email": "test_mapping_names_the_claims: UpdateEmailProfile decides", "person of another account": _BROUGHT,
