@@ -15,7 +15,7 @@ from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.account_security import signed_in
 from tests.support.journeys.federated_sign_in import link_identity
-from tests.support.oauth.world import NewWorld
+from tests.support.oauth.world import NewWorld, World
 from tests.support.refused_answers.jwt_misdeeds import JWT, JwtRefusal, JwtVisit
 from tests.support.refused_answers.misdeeds import BROKEN, DENIED, GONE, REGISTERS, UNUSABLE, Refusal
 from tests.support.refused_answers.table import LINKABLE, REDIRECTING, refusals
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # t
 NOTICES = {
     DENIED: "Sign-in canceled", BROKEN: "This provider isn’t responding", UNUSABLE: "This email can’t be used here",
 }  # fmt: skip
-REFERENCE = re.compile(r"mention this ID: ?[B-Z]{4}-[B-Z]{4}-[B-Z]{4}")
+REFERENCE = re.compile(r"mention this ID: ?([B-Z]{4}-[B-Z]{4}-[B-Z]{4})")
 TABLE = [(kind, refusal) for kind in REDIRECTING for refusal in refusals(kind)]
 
 
@@ -52,7 +52,13 @@ def assert_refused(page: VisitedPage, reason: str) -> None:
         assert page.is_sign_in, page.text
         shown = [NOTICES[notice] in page.text for notice in reason.split("|") if notice]
         assert any(shown) is bool(reason), page.text
-    assert bool(REFERENCE.search(page.text)) is (reason not in ("", REGISTERS)), page.text
+
+
+def assert_explained(page: VisitedPage, world: World) -> None:
+    """Assert that the page has a reference by which operators find the failed check."""
+    traces = traces_in(world.services, world.tenant_id)
+    assert REFERENCE.findall(page.text) == [trace.reference for trace in traces][:1], page.text
+    assert traces[0].diagnosis.advice
 
 
 @pytest.mark.parametrize(("kind", "refusal"), TABLE, ids=[f"{kind}-{refusal.case}" for kind, refusal in TABLE])
@@ -63,6 +69,8 @@ def test_wrong_answer_of_a_provider_is_refused(
     monkeypatch.setattr(bounded_transport, "TIMEOUT_SECONDS", 0.2 if refusal.case == "slow" else 5.0)
     page = refusal.does(visited)
     assert_refused(page, refusal.reason)
+    if refusal.reason not in ("", REGISTERS):
+        assert_explained(page, visited.world)
     if refusal.reason == REGISTERS:  # the form has the provider's tokens until it is sent
         assert stored_accounts(visited.world) == visited.accounts_before
     else:
@@ -90,6 +98,8 @@ def test_wrong_token_of_a_jwt_provider_is_refused(
     else:
         assert urlsplit(page.address).path == "/access/jwt/error", page.text
         assert REFERENCE.search(page.text), page.text
+    if refusal.has_provider and not refusal.registers:
+        assert_explained(page, world)
     assert stored_rows(world) == before
     assert not visited.visitor.cookies("session")
 
@@ -138,6 +148,6 @@ def test_person_of_another_account_is_not_linked(new_visit: NewVisit, kind: str)
     visited.redirected = page.press(button)
     page = visited.back(visited.answer())
     assert "Already connected" in page.text
-    assert REFERENCE.search(page.text)
+    assert_explained(page, visited.world)
     assert [trace.failed_check for trace in traces_in(visited.world.services, visited.world.tenant_id)] == ["linking"]
     assert stored_accounts(visited.world) == visited.accounts_before

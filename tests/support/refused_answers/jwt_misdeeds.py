@@ -46,11 +46,15 @@ class JwtVisit:
 
 @dataclass(frozen=True)
 class JwtRefusal:
-    """One thing that goes wrong; with `registers` the form of a new account follows, for which nothing is stored yet."""
+    """One thing that goes wrong; with `registers` the form of a new account follows, for which nothing is stored yet.
+
+    Operators find the failed check by the page's reference, unless it is unknown whose token it would be.
+    """
 
     case: str
     does: Callable[[JwtVisit], VisitedPage]
     registers: bool = False
+    has_provider: bool = True
 
 
 def claims(**changed: Any) -> Callable[[JwtVisit], VisitedPage]:
@@ -116,9 +120,9 @@ JWT = (
     JwtRefusal("alg none", text("eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.")),
     JwtRefusal("kid unknown", signed({"kid": "key-9"})),
     JwtRefusal("another key", signed({}, 2)),
-    JwtRefusal("no token", text("")),
+    JwtRefusal("no token", text(""), has_provider=False),
     JwtRefusal("no JWT", text("a.b.c")),
-    JwtRefusal("token twice", twice),
+    JwtRefusal("token twice", twice, has_provider=False),
     JwtRefusal("used token", replayed),
     JwtRefusal("slow", without_keys),
     JwtRefusal("keys: HTML", keys(*HTML)),
