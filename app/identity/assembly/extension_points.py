@@ -1,9 +1,10 @@
 """Connects packages with those above them that they call."""
 
+from app.identity.authentication.sign_in import allowed_methods
 from app.identity.authentication.sign_in.sessions import session_ends
 from app.identity.directory.accounts import account_store
 from app.identity.directory.organizations import connection_ends
-from app.identity.directory.organizations.memberships import membership_store
+from app.identity.directory.organizations.memberships import managed_organization, membership_store
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.logout import backchannel_logout
@@ -15,6 +16,7 @@ def connect() -> None:
     account_store.organizations_of_profile.connect(membership_store.profile_entries)
     session_ends.listeners.connect(backchannel_logout.notify_applications)
     connection_ends.listeners.connect(_end_what_connections_began)
+    managed_organization.access_checks.connect(allowed_methods.refuse_management)
     events.listeners.connect(subscriptions.post_event)
 
 

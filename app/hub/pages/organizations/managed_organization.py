@@ -11,7 +11,7 @@ from app.contract import errors
 from app.contract.accounts.pages.reauthentication_pages import AccountView
 from app.contract.organizations.pages import organization_settings_pages
 from app.contract.organizations.pages.organization_settings_pages import OrganizationSettingsView
-from app.hub.account_pages import read_account
+from app.hub.account_pages import landing_of, read_account
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice
@@ -65,5 +65,14 @@ def read(operation: Operation[Req, View], request: Req, back: str = LIST) -> Vie
     """
     try:
         return read_account(operation, request)
-    except (errors.UnknownOrganization, errors.NotAMember, errors.OwnersOnly):
+    except errors.UnknownOrganization as refusal:
+        abort(redirect_to(_sign_in_address(refusal) or back))
+    except (errors.NotAMember, errors.OwnersOnly):
         abort(redirect_to(back))
+
+
+def _sign_in_address(refusal: errors.UnknownOrganization) -> str:
+    """Return the address of the connection that the organization requires, which returns here; empty if it requires none."""
+    login_url = str((refusal.data or {}).get("LoginUrl") or "")
+    here = current_visit().origin + landing_of(current_visit())
+    return f"{login_url}?{urlencode({'return_url': here})}" if login_url else ""

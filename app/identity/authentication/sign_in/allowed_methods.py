@@ -8,9 +8,10 @@ from typing import Final
 from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.identity.authentication.federation import federated_sign_in, offered_connections
-from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import FEDERATED, BrowserSession
 from app.identity.credentials.passkeys import passkey_store
-from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import sign_in_methods
 from app.identity.directory.organizations.sign_in_methods import AllowedMethods
@@ -65,6 +66,44 @@ def refusal(
             context.audit.record("sign_in.method_tolerated", uid=account.uid, method=method, org_id=org_id)
         return None
     context.audit.record("sign_in.refused", uid=account.uid, reason="method", method=method, org_id=org_id)
+    return _error(context, allowed, org_id, name)
+
+
+def refusal_in(
+    context: Context, account: Account, org_id: str, session: BrowserSession
+) -> errors.LoginNotAllowed | None:
+    """Return the refusal to do something in an organization that requires its own connection, by a session that is not by it.
+
+    A member of two such organizations signs in by either connection; neither opens the other organization. Nothing is recorded:
+    the session goes on elsewhere.
+    """
+    everywhere = sign_in_methods.of_account(context, account)
+    allowed = everywhere.within(org_id) if everywhere is not None else None
+    if allowed is None or not allowed.connections:
+        return None
+    method, own = method_of(session.methods) if session.methods else _UNKNOWN, session.connection_id
+    is_accepted = allowed.accepts(method, own) or (own and allowed.accepts(sign_in_methods.CONNECTION, own))
+    if is_accepted or not _can_use_any(context, account, allowed):
+        return None
+    return _error(context, allowed, *allowed.by_organization[0][:2])
+
+
+def refuse_management(context: Context, account: Account, org_id: str) -> None:
+    """Refuse to manage an organization from a session that is not by the connection which it requires.
+
+    Raises UnknownOrganization, whose `Data` is a `MethodLimit` with the address that signs in by the connection.
+    """
+    everywhere = sign_in_methods.of_account(context, account)
+    if everywhere is None or not everywhere.connections:
+        return
+    session = sessions.current_of(context, account.uid)
+    refusal = refusal_in(context, account, org_id, session) if session is not None else None
+    if session is None or refusal is not None:
+        raise errors.UnknownOrganization(data=refusal.data if refusal is not None else None)
+
+
+def _error(context: Context, allowed: AllowedMethods, org_id: str, name: str) -> errors.LoginNotAllowed:
+    """Return the error of an organization, with the methods that the account may use there."""
     limit = MethodLimit.model_validate({"organization": name, "allowed_methods": allowed.methods})
     if own := next((item for item in allowed.connections if item.org_id == org_id), None):
         login_url = f"{context.issuer}/oauth/sp/{own.address_key}/login"
@@ -90,20 +129,16 @@ def _can_use_any(context: Context, account: Account, allowed: AllowedMethods) ->
 
 
 def _leads_to(context: Context, account: Account, allowed: AllowedMethods) -> bool:
-    """Return whether the account can sign in by a connection of its organizations: it has an identity there, or a verified address
-    of their domains.
+    """Return whether the account can sign in by a connection of its organizations: it has an identity there, or has or had a verified
+    address of their domains, because one that takes a private address must not leave the requirement by it.
     """
     names = {item.connection_id for item in allowed.connections}
     if any(identity.provider in names for identity in linked_identities.of(account)):
         return True
     from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few require it
 
-    emails = [item.value for item in account.email_list.verified]
-    return any(
-        sign_in_connections.owns_email(context, org_id, email)
-        for org_id in {item.org_id for item in allowed.connections}
-        for email in emails
-    )
+    domains = account.email_list.verified_domains | account_store.former_domains(context, account.uid)
+    return sign_in_connections.own_domain(context, {item.org_id for item in allowed.connections}, domains)
 
 
 def _has_connection(context: Context, account: Account) -> bool:

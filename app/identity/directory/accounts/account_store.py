@@ -22,7 +22,14 @@ from app.identity.directory.accounts.account import (
     no_organizations,
 )
 from app.identity.directory.accounts.email_list import EmailList
-from app.identity.directory.accounts.identifiers import EMAIL, IDENTITY, PREVIOUS_UID, PROFILE, identity_value
+from app.identity.directory.accounts.identifiers import (
+    EMAIL,
+    FORMER_DOMAIN,
+    IDENTITY,
+    PREVIOUS_UID,
+    PROFILE,
+    identity_value,
+)
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
 from app.identity.platform.extension_points import ExtensionPoint
@@ -163,16 +170,21 @@ def add_identifiers(context: Context, uid: str, new: Iterable[tuple[str, str, bo
     refusal some may be inserted: the transaction must be rolled back.
     """
     rows = sorted(set(new))
+    added = _insert_identifiers(context, uid, rows)
+    for kind, value, _ in rows:
+        if (kind, value) not in added:
+            raise IdentifierTaken(kind)
+
+
+def _insert_identifiers(context: Context, uid: str, rows: Sequence[tuple[str, str, bool]]) -> set[tuple[str, str]]:
+    """Insert identifiers, except those that are taken. Return kind and value of the new ones."""
     if not rows:
-        return
+        return set()
     parameters: dict[str, Any] = {"tenant": context.tenant.tenant_id, "owner": uid}
     for at, (kind, value, is_verified) in enumerate(rows):
         parameters |= {f"kind_{at}": kind, f"value_{at}": value, f"is_verified_{at}": is_verified}
     statement = _added_identifiers(len(rows), is_sqlite=context.services.database.is_sqlite)
-    added = {(row.kind, row.value) for row in context.work.run(statement, parameters)}
-    for kind, value, _ in rows:
-        if (kind, value) not in added:
-            raise IdentifierTaken(kind)
+    return {(row.kind, row.value) for row in context.work.run(statement, parameters)}
 
 
 @cache
@@ -212,6 +224,15 @@ def change_email_identifiers(context: Context, uid: str, before: EmailList, afte
     for normalized in sorted(stored.keys() & requested.keys()):
         if stored[normalized] != requested[normalized]:
             set_verified(context, uid, EMAIL, normalized, requested[normalized])
+    lost = before.verified_domains - after.verified_domains
+    if lost and context.tenant.settings.organizations.enabled:
+        _insert_identifiers(context, uid, sorted((FORMER_DOMAIN, f"{uid} {domain}", True) for domain in lost))
+
+
+def former_domains(context: Context, uid: str) -> set[str]:
+    """Return the domains of verified addresses that the account had, in a tenant with organizations."""
+    where = (I.tenant_id == context.tenant.tenant_id, I.uid == uid, I.kind == FORMER_DOMAIN)
+    return {str(row.value).rpartition(" ")[2] for row in context.work.all(select(I.value).where(*where))}
 
 
 def current_uid(context: Context, former: str) -> str | None:

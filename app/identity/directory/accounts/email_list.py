@@ -88,6 +88,11 @@ class EmailList:
     def verified(self) -> tuple[EmailAddress, ...]:
         return tuple(item for item in self.present if item.is_verified)
 
+    @property
+    def verified_domains(self) -> set[str]:
+        """The domains of the verified addresses, normalized."""
+        return {item.normalized.rpartition("@")[2] for item in self.verified}
+
     def find(self, normalized: str | None) -> EmailAddress | None:
         """Return the address with this normal form, pending ones included."""
         return next((item for item in self.addresses if item.normalized == normalized), None)

@@ -63,7 +63,7 @@ account_search = tenant_table(
 
 identifiers = tenant_table(
     "identifiers",
-    # email, username, phone, identity, previous_uid, profile (the interface's ID)
+    # email, username, phone, identity, previous_uid, former_domain, profile (the interface's ID)
     Column("kind", String(16), primary_key=True),
     Column("value", String(320), primary_key=True),  # normalized
     Column("uid", Id, nullable=False),

@@ -42,6 +42,13 @@ class AllowedMethods:
         is_own = not self.connections or provider in {item.connection_id for item in self.connections}
         return method in self.methods and (method != CONNECTION or is_own)
 
+    def within(self, org_id: str) -> AllowedMethods | None:
+        """Return the limits of one organization alone; None where it sets none."""
+        limits = tuple(limit for limit in self.by_organization if limit[0] == org_id)
+        methods = tuple(method for method in METHODS if limits and method in limits[0][2])
+        own = tuple(item for item in self.connections if item.org_id == org_id)
+        return AllowedMethods(methods, limits, own) if limits else None
+
     def refusing(self, method: str) -> tuple[str, str]:
         """Return id and display name of the first organization that does not accept a method."""
         own = [item.org_id for item in self.connections]

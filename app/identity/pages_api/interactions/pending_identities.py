@@ -117,6 +117,14 @@ def mark_upstream(
         session_store.set_upstream(context, session.session_hash, name, pending.claimed.upstream_session)
 
 
+def with_upstream(context: Context, session: BrowserSession, identity: ProviderIdentity) -> BrowserSession:
+    """Return the account's session, which a silent sign-in by an organization's connection now belongs to, too."""
+    if not offered_connections.is_of_organization(identity.provider):
+        return session
+    session_store.set_upstream(context, session.session_hash, identity.provider, identity.upstream_session)
+    return sessions.current_of(context, session.uid) or session
+
+
 def has_federated_login_for(context: Context, interaction: Interaction | None, uid: str) -> bool:
     """Return whether this browser signed in to the account, or registered it, with an identity that the account still has."""
     pending = pending_for(context, interaction)

@@ -14,6 +14,7 @@ from tests.support.tenants.tenant_server import answered, refused
 from tests.support.visitors.visitor import VisitedPage
 
 CONNECTION = {"MethodPolicy": {"AllowedMethods": ["connection"]}}
+PRIVATE = "mina@private.example"
 ONLY = "Globex Gardens requires a connected account"
 
 
@@ -76,6 +77,19 @@ def test_member_elsewhere_keeps_the_password(strict: ConnectedOrganization) -> N
     guest = strict.tenant.person("guest@partner.example")
     answered(strict.business.assign(guest.uid, strict.org, strict.member_role))
     assert by_password(strict, guest.email).heading == "Profile"
+
+
+def test_private_address_does_not_leave_the_requirement(globex: ConnectedOrganization) -> None:
+    """Taken before the first sign-in by the connection, when no identity says yet where the member belongs."""
+    mina = globex.tenant.person(MINA["email"])
+    answered(globex.business.assign(mina.uid, globex.org, globex.member_role))
+    globex.set_policies(**CONNECTION)
+    assert ONLY in by_password(globex).text
+    emails = {"Email": [{"Type": "Primary", "Value": PRIVATE}]}
+    answered(globex.business.tenant.send("PUT", f"/identity/v2/manage/account/{mina.uid}/email", emails))
+    page = by_password(globex, PRIVATE)
+    assert ONLY in page.text
+    assert page.visitor.open("/profile").is_sign_in
 
 
 def test_switched_off_connection_lets_passwords_in_again(strict: ConnectedOrganization) -> None:

@@ -54,6 +54,12 @@ class BrowserSession:
     issuers: tuple[tuple[str, str], ...] = ()  # client id and `iss` of its tokens
     browser_state: str | None = None  # None until an application asks with Session Management switched on
     workflows: SessionWorkflows = NO_WORKFLOWS
+    upstream: str | None = None  # the connection of an organization that began it, and a digest of its provider's `sid`
+
+    @property
+    def connection_id(self) -> str:
+        """The connection of an organization that began it; empty for any other sign-in."""
+        return (self.upstream or "").partition(" ")[0]
 
 
 @dataclass(frozen=True)
@@ -322,13 +328,6 @@ def add_relying_party(context: Context, session: BrowserSession, client_id: str,
     recent = [*(party for party in row.relying_parties if party != client_id), client_id][-MAX_RELYING_PARTIES:]
     issuers = {name: known for name, known in (row.issuers or {}).items() if name in recent} | {client_id: issuer}
     session_store.change(context, session.session_hash, {"relying_parties": recent, "issuers": issuers})
-
-
-def browser_state(context: Context, session: BrowserSession) -> str:
-    """Return the session's random state for Session Management, which is made when it is first asked for."""
-    if session.browser_state is not None:
-        return session.browser_state
-    return session_store.set_browser_state(context, session.session_hash, randomness.token()) or randomness.token()
 
 
 def of_account(context: Context, uid: str) -> list[BrowserSession]:

@@ -60,9 +60,15 @@ def domain_of_email(email: str) -> str:
 
 def owns_email(context: Context, org_id: str, email: str) -> bool:
     """Return whether an organization has verified the domain of an address; the domain alone, not those below it."""
-    domain, d = domain_of_email(email), organization_domains.c
-    where = (d.tenant_id == context.tenant.tenant_id, d.org_id == org_id, d.verified_domain == domain)
-    return bool(domain) and context.work.one(select(d.domain_id).where(*where)) is not None
+    domain = domain_of_email(email)
+    return bool(domain) and own_domain(context, [org_id], [domain])
+
+
+def own_domain(context: Context, org_ids: Collection[str], domains: Collection[str]) -> bool:
+    """Return whether one of these organizations has verified one of these domains."""
+    d = organization_domains.c
+    where = (d.tenant_id == context.tenant.tenant_id, d.org_id.in_(org_ids), d.verified_domain.in_(domains))
+    return context.work.one(select(d.domain_id).where(*where).limit(1)) is not None
 
 
 def _first(

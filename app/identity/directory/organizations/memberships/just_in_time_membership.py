@@ -74,4 +74,4 @@ def sees_organizations(context: Context, account: Account) -> bool:
 
 def verified_domains(account: Account) -> set[str]:
     """Return the domains of the account's verified addresses, normalized."""
-    return {item.normalized.rpartition("@")[2] for item in account.email_list.verified}
+    return account.email_list.verified_domains

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Final
 
 from app.contract import errors
 from app.identity.directory.accounts.account import Account
@@ -19,6 +20,7 @@ from app.identity.directory.organizations.organization import (
 )
 from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.platform.context import Context
+from app.identity.platform.extension_points import ExtensionPoint
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,20 @@ class OfferedRole:
     permissions: frozenset[str]
 
 
+access_checks: Final = ExtensionPoint[Callable[[Context, Account, str], None]]()
+"""Called with the account and the organization that it manages; each raises UnknownOrganization where the session may not."""
+
+
 def load(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> ManagedOrganization:
     """Return an organization that the account manages; `for_change` lets no other change of its owners happen meanwhile.
 
-    Raises UnknownOrganization, also where it exists and the account does not manage it.
+    Raises UnknownOrganization, also where it exists and the account does not manage it, or does not from this session.
     """
     found = require_membership(context, account, org_id, for_change=for_change)
     if not found.is_administrator:
         raise errors.UnknownOrganization
+    for check in access_checks:
+        check(context, account, org_id)
     return ManagedOrganization(found.organization, found, owners_in(context, org_id))
 
 

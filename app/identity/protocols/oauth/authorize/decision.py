@@ -86,7 +86,8 @@ class Decision:
             raise RefusedByRedirect("login_required", "Somebody else is signed in.")
         factor = second_factor_step.step(self.context, self.request, session, self._account)
         step = self._shown(factor) if factor is not None else self._required_action(session)
-        return step or self._select_organization(session) or self._workflow_step(session)
+        step = step or self._select_organization(session) or self._sign_in_to_organization(session)
+        return step or self._workflow_step(session)
 
     def finish(self, session: BrowserSession) -> StepResponse:
         """Respond with a code, also to a second submit of the same form, which finds the interaction ended."""
@@ -220,6 +221,11 @@ class Decision:
             organization_choice.step(self.context, choice, session.uid, self.client.client_id, self._person)
         )
 
+    def _sign_in_to_organization(self, session: BrowserSession) -> StepResponse | None:
+        """Return the sign-in by the connection that the organization of the tokens requires; None where the session is by it."""
+        limit = organization_choice.required_method(self.context, self._account, self._organization, session)
+        return self._login(LoginReason.METHOD, limit) if limit is not None else None
+
     @cached_attribute
     def _organization(self) -> Membership | OrganizationChoice | None:
         """The membership that the tokens are for, or the choice that the user must make; None: the personal account.
@@ -325,7 +331,8 @@ class Decision:
             RefusedByRedirect
         ) as problem:  # the membership ended since the interaction did, or a server refuses the tokens
             return self._refuse(problem, may_show_page=True)
-        if isinstance(membership, OrganizationChoice):
+        limit = organization_choice.required_method(self.context, self._account, membership, session)
+        if isinstance(membership, OrganizationChoice) or limit is not None:
             return StepResponse(step=StartAgainStep(), relying_party=self._relying_party)
         sessions.touch(self.context, session)
         sessions.add_relying_party(self.context, session, self.client.client_id, request.issuer)
@@ -349,7 +356,7 @@ class Decision:
     def _browser_state(self, session: BrowserSession) -> str | None:
         """Return the session's state for Session Management (section 2); None if it is off, or for a request without `openid`."""
         is_on = self.context.tenant.settings.session_management and OPENID in self.request.scope
-        return sessions.browser_state(self.context, session) if is_on else None
+        return session_state.browser_state(self.context, session) if is_on else None
 
     @property
     def _narrowed(self) -> CheckedRequest:

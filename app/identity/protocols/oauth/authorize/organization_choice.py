@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from app.contract.accounts.models import PersonView
+from app.contract.organizations.settings import MethodLimit
 from app.contract.organizations.views import JoinableOrganization, OrganizationOption
 from app.contract.steps import SelectOrganizationStep
+from app.identity.authentication.sign_in import allowed_methods
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import last_used_organization, requested_organization
 from app.identity.directory.organizations.invitations import account_invitations
@@ -81,6 +84,16 @@ def joinable(offer: JoinOffer) -> JoinableOrganization:
         is_requested=offer.is_requested,
         until=iso(offer.until),
     )
+
+
+def required_method(
+    context: Context, account: Account | None, organization: object, session: BrowserSession
+) -> MethodLimit | None:
+    """Return the methods that the chosen organization requires, if it requires its own connection and the session is not by it."""
+    if account is None or not isinstance(organization, Membership):
+        return None
+    refusal = allowed_methods.refusal_in(context, account, organization.organization.org_id, session)
+    return MethodLimit.model_validate(refusal.data) if refusal is not None else None
 
 
 def record(context: Context, request: CheckedRequest, membership: Membership | None, uid: str) -> str | None:
