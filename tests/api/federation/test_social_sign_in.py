@@ -176,6 +176,21 @@ def test_key_signs_for_its_own_directory_only(
             signed_in(tenant, provider)
 
 
+@pytest.mark.parametrize(("subject", "is_accepted"), [("sub", True), ("oid", True), ("email", False), ("upn", False)])
+def test_directories_cannot_choose_the_subject(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider, subject: str, is_accepted: bool
+) -> None:
+    """Anyone has a directory, and claims any address or name in it: also those of an identity that is linked already."""
+    tenant, provider = at_common(new_tenant_server, fake_provider, oid="ada-1815", upn="ada-1815")
+    provider.connection["claims"] = {"subject": subject}
+    provider.store(tenant)
+    if is_accepted:
+        assert signed_in(tenant, provider).subject == "ada-1815"
+    else:
+        with pytest.raises(ConnectionBroken):
+            signed_in(tenant, provider)
+
+
 # WeChat, QQ and Weibo.
 
 

@@ -13,12 +13,14 @@ from app.contract.federation.connections import ConnectionSettings
 from app.contract.organizations.models import Attributes
 from app.identity.authentication.federation.providers.organization_openid import OrganizationOpenIdProvider
 from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
-from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider
+from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider, public
 from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
 from tests.support.organizations.management import PATH
 from tests.support.tenants.tenant_server import answered, refused
 
 DIRECTORY = "11111111-2222-3333-4444-555555555555"
+OTHER_DIRECTORY = "66666666-7777-8888-9999-000000000000"
+PERSONAL = "9188040d-6c67-4c5b-b112-36a304b66dad"
 ACCOUNTS = "/v2/manage/account"
 BACK = "https://shop.example/back"
 ELSEWHERE = "mina@initech.example"
@@ -64,6 +66,79 @@ def test_google_account_needs_the_domain(
     provider = OrganizationOpenIdProvider("conn", settings, SECRET, metadata, Attributes(), DOMAIN)
     identity = provider.identity_of({"sub": "1", "email": MINA["email"], "email_verified": True, **claims})
     assert identity.email_verified is is_verified
+
+
+@pytest.mark.parametrize(
+    ("of_key", "opens"),
+    [(DIRECTORY, True), ("{tenantid}", True), (OTHER_DIRECTORY, False)],
+    ids=["own", "any", "other"],
+)
+def test_key_of_another_directory_signs_nobody_in(
+    new_connected: NewConnected, fake_provider: FakeProvider, of_key: str, opens: bool
+) -> None:
+    """Directories of one provider share its keys, except those that the provider publishes for one issuer."""
+    issuer = f"{fake_provider.url}/{DIRECTORY}/v2.0"
+    document = {**fake_provider.configuration(), "issuer": issuer}
+    fake_provider.answers[f"/{DIRECTORY}/v2.0/.well-known/openid-configuration"] = (
+        200,
+        {},
+        json.dumps(document).encode(),
+    )
+    fake_provider.published = [{**public(1)[0], "issuer": f"{fake_provider.url}/{of_key}/v2.0"}]
+    fake_provider.claims, fake_provider.back = {"iss": issuer, "tid": DIRECTORY}, {"iss": issuer}
+    globex = new_connected(Issuer=issuer)
+    assert (globex.sign_in().heading == "Profile") is opens
+    assert (globex.account() is not None) is opens
+
+
+def test_token_of_another_directory_is_refused(new_connected: NewConnected, fake_provider: FakeProvider) -> None:
+    issuer = f"{fake_provider.url}/{DIRECTORY}/v2.0"
+    document = {**fake_provider.configuration(), "issuer": issuer}
+    fake_provider.answers[f"/{DIRECTORY}/v2.0/.well-known/openid-configuration"] = (
+        200,
+        {},
+        json.dumps(document).encode(),
+    )
+    fake_provider.claims = {"iss": f"{fake_provider.url}/{OTHER_DIRECTORY}/v2.0", "tid": OTHER_DIRECTORY}
+    fake_provider.back = {"iss": issuer}
+    globex = new_connected(Issuer=issuer)
+    assert "This provider isn’t responding" in globex.sign_in().text
+    assert globex.account() is None
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    [
+        "https://www.linkedin.com/oauth", "https://appleid.apple.com", "https://api.login.yahoo.com", "https://gitlab.com",
+        "https://login.salesforce.com", "https://slack.com", "https://www.paypal.com", "https://github.com",
+        f"https://login.microsoftonline.com/{PERSONAL}/v2.0", "https://login.microsoftonline.com/common/v2.0",
+        "https://login.microsoftonline.com/Consumers/v2.0", "https://login.live.com", "https://WWW.LinkedIn.com/oauth",
+    ],
+)  # fmt: skip
+def test_issuer_of_everyone_is_refused(globex: ConnectedOrganization, issuer: str) -> None:
+    """With addresses, so that no document of the issuer is read: nothing else refuses it."""
+    body = {
+        "Name": "shared", "ConnectionType": "oidc_custom", "Issuer": issuer, "ClientId": CLIENT, "ClientSecret": SECRET,
+        "AuthorizationUrl": "https://login.example/authorize", "TokenUrl": "https://login.example/token",
+    }  # fmt: skip
+    answer = globex.business.send("POST", f"{PATH}/{globex.org}/connections", body)
+    assert refused(answer)[0] == 400
+    assert "anyone can have an account there" in answer.text
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    [
+        "https://accounts.google.com", f"https://login.microsoftonline.com/{DIRECTORY}/v2.0", "https://globex.okta.com",
+        "https://globex.my.salesforce.com", "https://gitlab.globex.example", "https://slack.com.globex.example",
+    ],
+)  # fmt: skip
+def test_issuer_of_an_organization_is_taken(globex: ConnectedOrganization, issuer: str) -> None:
+    body = {
+        "Name": "own", "ConnectionType": "oidc_custom", "Issuer": issuer, "ClientId": CLIENT, "ClientSecret": SECRET,
+        "AuthorizationUrl": "https://login.example/authorize", "TokenUrl": "https://login.example/token",
+    }  # fmt: skip
+    assert answered(globex.business.send("POST", f"{PATH}/{globex.org}/connections", body))["Issuer"] == issuer
 
 
 def leave_for_another(globex: ConnectedOrganization) -> None:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from joserfc.jwk import Key
-
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.identity.platform import jwts
 from app.identity.platform.jwts import PUBLIC_KEY_ALGORITHMS, JwtNotAccepted, JwtProfile, Keys, SignatureRefused
@@ -59,7 +57,7 @@ class ExpectedIdToken:
 def verify(text: str, keys: Keys, expected: ExpectedIdToken) -> dict[str, Any]:
     """Return the claims of a valid id_token. Raises IdTokenRefused, and ProviderUnavailable where the keys are."""
     try:
-        issuer, keys = _of_directory(text, keys, expected.issuer)
+        issuer, keys = of_issuer(text, keys, expected.issuer)
         token = jwts.read_jwt(text, keys, PROFILE)
     except JwtNotAccepted as refusal:
         raise IdTokenRefused(f"the id_token is not good: {refusal}", **refusal.texts) from None
@@ -91,28 +89,37 @@ def verify(text: str, keys: Keys, expected: ExpectedIdToken) -> dict[str, Any]:
     return claims
 
 
-def _of_directory(text: str, keys: Keys, issuer: str) -> tuple[str, Keys]:
-    """Return the issuer that a token must have, and its keys: of an issuer with many directories, those of the token's directory.
+def of_issuer(text: str, keys: Keys, issuer: str) -> tuple[str, Keys]:
+    """Return the issuer that a token must have, and its keys: without those that the provider publishes for another issuer.
 
-    The claims are not verified yet; a signature by one of the keys does that.
+    Of an issuer with many directories, the issuer is that of the token's directory. The claims are not verified yet; a signature
+    by one of the keys does that.
 
     Raises SignatureRefused.
     See learn.microsoft.com/en-us/entra/identity-platform/access-tokens#validate-the-issuer.
     """
-    if DIRECTORY not in issuer:
-        return issuer, keys
+    of_token = issuer if DIRECTORY not in issuer else issuer.replace(DIRECTORY, _directory_of(text))
+    return of_token, lambda kid: [key for key in keys(kid) if _signs_for(key.get("issuer"), of_token)]
+
+
+def _directory_of(text: str) -> str:
+    """Return the directory that an unverified token names. Raises SignatureRefused."""
     directory = jwts.unverified_claims(text, PROFILE).get("tid")
     if not isinstance(directory, str) or not _DIRECTORY_ID.fullmatch(directory):
         raise SignatureRefused(
             "its tid names no directory", check=ConnectionCheck.ISS, expected="tid: the ID of a directory",
             received=f"tid: {kind_of_value(directory)}",
         )  # fmt: skip
-    of_token = issuer.replace(DIRECTORY, directory)
+    return directory
 
-    def own_keys(kid: str | None) -> list[Key]:
-        return [key for key in keys(kid) if str(key.get("issuer") or issuer).replace(DIRECTORY, directory) == of_token]
 
-    return of_token, own_keys
+def _signs_for(key_issuer: Any, issuer: str) -> bool:
+    """Return whether a key signs for an issuer: one without an issuer does, one with `{tenantid}` for each directory."""
+    if key_issuer is None or key_issuer == issuer:
+        return True
+    before, of_each, after = str(key_issuer).partition(DIRECTORY)
+    directory = issuer.removeprefix(before).removesuffix(after)
+    return bool(of_each) and issuer == f"{before}{directory}{after}" and bool(_DIRECTORY_ID.fullmatch(directory))
 
 
 def claim_finding(name: str, claims: Mapping[str, Any], now: datetime, expected: Mapping[str, Any]) -> FindingTexts:

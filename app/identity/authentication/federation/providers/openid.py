@@ -34,10 +34,17 @@ from app.identity.directory.identity_provider import (
 from app.identity.platform.jwts import SKEW_SECONDS, Keys, is_time
 from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.findings import checking
-from app.identity.platform.outbound.openid_metadata import Endpoints, ProviderMetadata, ProviderMetadataCache
+from app.identity.platform.outbound.openid_metadata import (
+    Endpoints,
+    ProviderMetadata,
+    ProviderMetadataCache,
+    is_of_many_directories,
+)
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 _GOOGLE_DOMAINS: Final = ("gmail.com", "googlemail.com")
+_OWN_SUBJECTS: Final = ("sub", "oid")
+"""Claims of Microsoft's that no directory chooses."""
 _ISSUER: Final = ConnectionCheck.ANSWER_ISSUER
 SCOPE: Final = "openid profile email"
 
@@ -143,8 +150,19 @@ class OpenIdProvider:
 
     def identity_of(self, claims: Mapping[str, Any]) -> ProviderIdentity:
         """Return the identity that the provider claims. Raises ProviderUnavailable."""
+        self._check_subject()
         identity = identity_from_claims(self.name, self.settings.names, claims)
         return replace(identity, gives_email=owns_mailbox_domain(self.issuer, identity.email or "", claims))
+
+    def _check_subject(self) -> None:
+        """Refuse a subject that directories choose at an issuer of many: each could claim the accounts of another."""
+        subject = self.settings.names["subject"]
+        if is_of_many_directories(self.issuer) and subject not in _OWN_SUBJECTS:
+            text = "its directories choose the claim of the subject"
+            expected = f"claims.subject: {' or '.join(_OWN_SUBJECTS)}"
+            raise ProviderUnavailable(
+                text, check=ConnectionCheck.CONFIGURATION, expected=expected, received=f"claims.subject: {subject}"
+            )
 
     def renew_tokens(self, tokens: ProviderTokens, now: datetime) -> ProviderTokens:
         endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))

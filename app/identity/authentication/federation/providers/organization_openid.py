@@ -19,7 +19,11 @@ from app.identity.directory.identity_provider import (
     identity_from_claims,
     text_of,
 )
-from app.identity.directory.organizations.connections import organization_connection_store, sign_in_connections
+from app.identity.directory.organizations.connections import (
+    organization_connection_store,
+    shared_issuers,
+    sign_in_connections,
+)
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.openid_metadata import ProviderMetadata
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
@@ -112,6 +116,13 @@ def provider_of(context: Context, connection_id: str) -> OrganizationOpenIdProvi
     record = sign_in_connections.by_id(context, connection_id)
     if record is None:
         raise ProviderUnavailable("the connection was removed")
+    if shared_issuers.is_shared(str(record.content["issuer"])):  # stored by an earlier version
+        raise ProviderUnavailable(
+            "anyone can have an account at its issuer",
+            check=ConnectionCheck.CONFIGURATION,
+            expected="the issuer of the organization’s own provider",
+            received=str(record.content["issuer"]),
+        )
     secret = organization_connection_store.secrets_of(context, record).get("client_secret", "")
     content, attributes = record.content, Attributes.model_validate(record.content["attributes"])
     settings = ConnectionSettings.model_construct(

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from app.contract.errors import TooManyRequests
 from app.contract.oauth.oauth_errors import InvalidRequest, SlowDown
-from app.identity.authentication.federation.providers import organization_openid
+from app.identity.authentication.federation.providers import id_tokens, organization_openid
 from app.identity.authentication.sign_in.sessions import session_store, sessions
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import linked_identities
@@ -62,7 +62,7 @@ def _verified(context: Context, connection_id: str, text: str) -> Mapping[str, A
     try:
         provider = organization_openid.provider_of(context, connection_id)
         context.work.release_connection()
-        issuer, keys = provider.id_token_keys()
+        issuer, keys = id_tokens.of_issuer(text, provider.id_token_keys()[1], provider.issuer)
         claims = dict(jwts.read_jwt(text, keys, _PROFILE).claims)
     except (JwtNotAccepted, ProviderUnavailable) as problem:
         raise InvalidRequest(f"The logout_token is not valid: {problem}.") from None

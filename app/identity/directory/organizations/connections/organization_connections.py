@@ -8,7 +8,11 @@ from app.contract import errors
 from app.contract.organizations import organization_connection_operations
 from app.contract.organizations.models import Attributes
 from app.identity.directory.organizations import connection_ends, organization_names, organizations
-from app.identity.directory.organizations.connections import organization_connection_store, saml_metadata
+from app.identity.directory.organizations.connections import (
+    organization_connection_store,
+    saml_metadata,
+    shared_issuers,
+)
 from app.identity.directory.organizations.connections.organization_connection_store import (
     OrganizationConnectionRecord,
 )
@@ -199,6 +203,8 @@ def _complete_oidc(context: Context, content: dict[str, Any]) -> dict[str, Any]:
     for name in ("issuer", "client_id"):
         if not content.get(name):
             raise _wrong(name, "it is required")
+    if shared_issuers.is_shared(content["issuer"]):
+        raise _wrong("issuer", "anyone can have an account there, and the organization’s own provider is expected")
     if not (content.get("authorization_url") and content.get("token_url")):
         context.work.release_connection()
         try:
