@@ -254,6 +254,7 @@ class TenantSettings(ConfigurationModel):
         default_factory=dict, max_length=30
     )
     account_linking: bool = True  # link identities of providers to an existing account
+    federated_password: bool = False  # people who sign up through a provider choose a password, too
     no_callback_login: bool = False  # programs may poll for a federated sign-in with a GUID, without a callback
     passkeys: bool = False  # sign-in with a passkey instead of a password
     passkey_settings: Passkeys = Passkeys()

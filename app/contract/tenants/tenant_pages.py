@@ -146,6 +146,7 @@ class TenantView(Wire):
     consent_forms: list[ConsentForm] = Field(default_factory=list)
     privacy_policy: PrivacyPolicy = PrivacyPolicy()
     registration_captcha: bool = False
+    federated_password: bool = False  # people who sign up through a provider choose a password, too
     captcha: CaptchaWidget | None = None  # None: the built-in challenge
     deletion_days: int = 0  # how long a deletion can be undone
     organizations: bool = False  # whether the tenant has organizations

@@ -42,6 +42,8 @@ class RegistrationView:
 
     form: tuple[FormField, ...]
     has_captcha: bool = False
+    has_federated_password: bool = False
+    """Whether people who sign up through a provider choose a password, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
         related_origins=tuple(view.related_origins),
         version=view.version,
         security_questions=tuple(view.security_questions.items()),
-        registration=RegistrationView(tuple(view.registration_form), view.registration_captcha)
+        registration=RegistrationView(tuple(view.registration_form), view.registration_captcha, view.federated_password)
         if view.registration
         else None,
         password_policy=view.password_policy,

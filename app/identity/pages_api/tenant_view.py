@@ -80,17 +80,22 @@ class _Federation(TypedDict):
 
     connections: list[tenant_pages.ConnectionView]
     finds_connections: bool
+    federated_password: bool
 
 
 def _federation(context: Context) -> _Federation:
-    """Return the connections that pages offer, and whether domains lead to any."""
+    """Return the connections that pages offer, whether domains lead to any, and whether people who sign up by one choose a password."""
     from app.identity.authentication.federation import home_realms, offered_connections  # noqa: PLC0415 - the start needs neither
 
     offered = [
         tenant_pages.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
         for connection in offered_connections.sign_in_buttons(context)
     ]
-    return {"connections": offered, "finds_connections": home_realms.are_any(context)}
+    return {
+        "connections": offered,
+        "finds_connections": home_realms.are_any(context),
+        "federated_password": context.tenant.settings.federated_password,
+    }
 
 
 def _themes(context: Context) -> dict[str, ThemeView]:

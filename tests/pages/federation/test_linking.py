@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from app.identity.directory.accounts import accounts, linked_identities
+from tests.support.accounts.mailbox import code_in
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.account_security import signed_in
-from tests.support.journeys.federated_sign_in import ADA, START_URL, FederatedPageUser, link_identity
+from tests.support.journeys.federated_sign_in import ADA, START_URL, FederatedPageUser, link_identity, mails_sent_to
 from tests.support.oauth.world import NewWorld, World
 from tests.support.races import at_once
 from tests.support.tenants.callers import call_of
@@ -65,6 +66,25 @@ def test_existing_account_is_not_asked_for_fields(new_user: NewUser) -> None:
     ada = user.tenant.person(ADA["email"])
     user.sign_in(family_name=None).press("Sign in", password=ada.password)
     assert subjects_of(user.tenant) == ["1"]
+
+
+@pytest.mark.parametrize("services", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("trusts", [True, False], ids=["trusted", "untrusted"])
+def test_new_account_is_asked_for_a_password(new_user: NewUser, trusts: bool) -> None:
+    user = new_user(trusts=trusts, federated_password=True)
+    page = user.sign_in()
+    assert (page.heading, user.is_in, subjects_of(user.tenant)) == ("Create your account", False, [])
+    assert "Choose a password." in page.press("Create account").text
+    weak = page.press("Create account", password="abc")
+    assert (weak.heading, subjects_of(user.tenant)) == ("Create your account", [])
+    password = "Quartz-lantern-58"
+    asked = page.press("Create account", password=password)
+    asked.press("Verify", code=code_in(mails_sent_to(user)[-1]))
+    assert subjects_of(user.tenant) == ["1"]
+    user.visitor.forget("session")
+    assert user.visitor.open("/login").press("Sign in", identifier=ADA["email"], password=password).heading == "Profile"
+    user.visitor.forget("session")
+    assert user.sign_in().heading == "Profile"
 
 
 @pytest.mark.both_databases

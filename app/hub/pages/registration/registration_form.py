@@ -67,8 +67,12 @@ class RegisterForm(HubForm):
         is_by_passkey: bool = False,
         is_connected: bool = False,
     ) -> RegisterForm:
-        """Return the form with these fields; the password is optional with a passkey, and absent for a federated identity."""
-        form = tuple(field for field in form if not (is_connected and _is_password(field)))
+        """Return the form with these fields; the password is optional with a passkey, and absent for a federated identity, unless the
+        tenant asks for one, too.
+        """
+        registration = current_visit().tenant.registration
+        has_none = is_connected and not (registration is not None and registration.has_federated_password)
+        form = tuple(field for field in form if not (has_none and _is_password(field)))
 
         def members() -> dict[str, Any]:
             names = [field.name for field in form if field.name in IDENTIFIERS]

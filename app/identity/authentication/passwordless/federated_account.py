@@ -112,17 +112,20 @@ def by_email(context: Context, identity: ProviderIdentity, *, links_identity: bo
 
 
 def unfilled_fields(context: Context, identity: ProviderIdentity) -> list[str]:
-    """Return the names of the fields that the registration form requires, beside a password, and that the identity does not fill.
+    """Return the names of the fields that the registration form requires and that the identity does not fill.
 
-    A form that the tenant did not configure requires one identifier, which a valid address is.
+    A password is one only where people who sign up by a provider choose it, too. A form that the tenant did not configure requires
+    one identifier, which a valid address is.
     """
     settings = context.tenant.settings
     has_email = accounts.is_email(identity.email or "")
+    form = registration_form.fields_of(settings)
+    passwords = [field.name for field in form if field.type == "password" and settings.federated_password]
     if has_email and not registration_form.is_configured(settings):
-        return []
-    return [
+        return passwords
+    return passwords + [
         field.name
-        for field in registration_form.fields_of(settings)
+        for field in form
         if field.required and field.type != "password"
         if not (has_email if field.name == _EMAIL else identity.profile.get(field.member or ""))
     ]

@@ -30,13 +30,14 @@ SETTINGS = {
     "LoginOnPasswordReset": "login_on_password_reset",
     "NoRegistration": "one_touch",
     "IsNoCallbackForSocialLogin": "no_callback_login",
+    "AskPasswordOnSocialLogin": "federated_password",
 }
 """Members that are copied from a setting."""
 
 OFF = (
     "IsDisabledSocialRegistration", "IsAgeRestriction",
     "AskRequiredFieldsOnTraditionalLogin",
-    "IsMobileCallbackForSocialLogin", "IsInvisibleRecaptcha", "IsBackendJobEnabled", "AskPasswordOnSocialLogin",
+    "IsMobileCallbackForSocialLogin", "IsInvisibleRecaptcha", "IsBackendJobEnabled",
     "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup",
     "CheckPhoneNoAvailabilityOnRegistration", "DuplicateEmailWithUniqueUsername",
     "StoreOnlyRegistrationFormFieldsForSocial",

@@ -109,7 +109,8 @@ def register(context: Context, req: registration_pages.RegisterRequest) -> StepR
     pending_identity = pending_identities.registering_for(context, interaction) if req.is_connected else None
     if req.is_connected and pending_identity is None:
         return next_step.START_AGAIN
-    has_password = new_passkey is None and pending_identity is None
+    is_needed = pending_identity is None or context.tenant.settings.federated_password
+    has_password = new_passkey is None and is_needed
     interaction_id = interaction.interaction_id if interaction else ids.interaction_id
     invited = accept_invitation.invited_email(context, interaction)
     typed, options = _read(context, req, interaction_id, has_password=has_password, invited=invited)
