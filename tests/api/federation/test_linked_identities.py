@@ -21,10 +21,22 @@ from app.kit import randomness
 from tests.support.accounts import social_accounts
 from tests.support.accounts.mailbox import mails_to, token_in
 from tests.support.accounts.registering import UNLIMITED, register
-from tests.support.accounts.social_accounts import ADA, ONE_STORE, SOCIAL, VICTIM, account_of, doing, identities
+from tests.support.accounts.social_accounts import (
+    ADA,
+    CONNECTIONS,
+    ONE_STORE,
+    SOCIAL,
+    VICTIM,
+    account_of,
+    doing,
+    identities,
+)
+from tests.support.credentials.passkeys import passkey_holder
 from tests.support.operation_cases.cases import account_holder, events
 from tests.support.races import RACERS, at_once
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, answered, refused
+
+SOCIAL_IDENTITY = "/identity/v2/auth/socialidentity"
 
 # The profile.
 
@@ -140,6 +152,60 @@ def test_identity_is_unlinked_only_beside_another_sign_in_method(new_tenant_serv
     other = social_accounts.without_password(tenant, open_)
     social_accounts.linked_to(tenant, other, social_accounts.new_identity("github"))
     assert unlink(other, open_)
+
+
+OFF = {"connections": {**CONNECTIONS, "github": {"key": "h", "is_active": False}}}
+NUMBER = {"phone": "+442079460123", "phone_verified": True}
+HASH = {"password_hash": "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$c2FsdA"}
+UNVERIFIED = {"email": "new@example.test", "emails": [{"Type": "Primary", "Value": "new@example.test"}]}
+LEFT: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {
+    "nothing": ({}, {}, False),
+    "an identity at a connection that is off": (OFF, {}, False),
+    "an unverified email": ({}, UNVERIFIED, False),
+    "an unverified email and a password": ({}, {**UNVERIFIED, **HASH}, True),
+    "a password without a name to type": ({"username_login": False}, HASH, False),
+    "a number at a tenant without sign-in by phone": ({}, NUMBER, False),
+    "a number at a tenant with it": ({"phone_login": True}, NUMBER, True),
+}
+
+
+@ONE_STORE
+@pytest.mark.parametrize(("settings", "columns", "can_leave"), LEFT.values(), ids=LEFT)
+def test_identity_stays_where_nothing_else_signs_in(
+    new_tenant_server: NewTenantServer, settings: dict[str, Any], columns: dict[str, Any], can_leave: bool
+) -> None:
+    tenant, item = (
+        new_tenant_server(**{**SOCIAL, "username_login": True, "email_login": True}),
+        social_accounts.new_identity(),
+    )
+    uid = social_accounts.without_password(tenant, item)
+    if settings is OFF:
+        social_accounts.linked_to(tenant, uid, social_accounts.new_identity("github"))
+    with doing(tenant) as call:
+        account_store.change(call, uid, columns) if columns else None
+    tenant.change_settings(**settings)
+    bearer = str(tenant.tokens(uid)["access_token"])
+    answer = tenant.send(
+        "DELETE", SOCIAL_IDENTITY, {"provider": item.provider, "providerid": item.subject}, bearer=bearer
+    )
+    assert (answer.status_code == 200) is can_leave, answer.text
+
+
+@ONE_STORE
+def test_passkey_remains_only_where_passkeys_sign_in(new_tenant_server: NewTenantServer) -> None:
+    holder, item = passkey_holder(new_tenant_server, **SOCIAL).add_passkey(), social_accounts.new_identity()
+    tenant = holder.tenant
+    social_accounts.linked_to(tenant, holder.uid, item)
+    with doing(tenant) as call:
+        account_store.change(call, holder.uid, {"password_hash": None, "email_verified": False})
+    body, bearer = (
+        {"provider": item.provider, "providerid": item.subject},
+        str(tenant.tokens(holder.uid)["access_token"]),
+    )
+    tenant.change_settings(passkeys=False)
+    assert refused(tenant.send("DELETE", SOCIAL_IDENTITY, body, bearer=bearer))[0] == 403
+    tenant.change_settings(passkeys=True)
+    answered(tenant.send("DELETE", SOCIAL_IDENTITY, body, bearer=bearer))
 
 
 @ONE_STORE

@@ -40,17 +40,37 @@ def is_last_sign_in_method(context: Context, account: Account, item: Identity) -
 
     A member cannot leave the connection that an organization requires by disconnecting it and taking another address.
     """
-    settings, allowed = context.tenant.settings, sign_in_methods.of_account(context, account)
+    allowed = sign_in_methods.of_account(context, account)
     if allowed is not None and allowed.methods == (sign_in_methods.CONNECTION,):
         accepted = [
             other for other in linked_identities.of(account) if allowed.accepts(*allowed.methods, other.provider)
         ]
         if [other.key for other in accepted] == [item.key]:
             return True
-    has_passkey = settings.passkeys and any(
-        passkey_store.signs_in_alone(passkey) for passkey in passkey_store.by_account(context, account.uid)
+    return not (
+        _can_reset_or_type_password(context, account)
+        or _has_passkey(context, account)
+        or _has_other(context, account, item)
     )
+
+
+def _can_reset_or_type_password(context: Context, account: Account) -> bool:
+    """Return whether a mailbox or number sets a password, or the account has one and a name that the tenant's sign-in takes."""
+    settings = context.tenant.settings
+    number = account.phone if settings.phone_login and account.phone_verified else None
+    if number or (account.email and account.email_verified):
+        return True
+    names = {"email": account.email, "username": account.username, "phone": number}
+    return bool(account.password_hash) and any(names[kind] for kind in settings.login_kinds)
+
+
+def _has_passkey(context: Context, account: Account) -> bool:
+    """Return whether a passkey of the account can sign in."""
+    stored = passkey_store.by_account(context, account.uid) if context.tenant.settings.passkeys else ()
+    return any(passkey_store.signs_in_alone(passkey) for passkey in stored)
+
+
+def _has_other(context: Context, account: Account, item: Identity) -> bool:
+    """Return whether another identity of the account is at a connection that signs in now."""
     working = federated_sign_in.active_names(context)
-    return not linked_identities.can_sign_in_without(
-        account, item.provider, item.subject, has_passkey=has_passkey, working=working
-    )
+    return any(other.key != item.key and other.provider in working for other in linked_identities.of(account))

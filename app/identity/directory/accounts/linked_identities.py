@@ -109,7 +109,7 @@ def link(context: Context, account: Account, identity: ProviderIdentity) -> Acco
 def unlink(context: Context, account: Account, provider: str, subject: str) -> Account:
     """Unlink an identity and return the changed account. Raises NotLinked.
 
-    The caller checks first, on the locked account, whether it `can_sign_in_without` the identity.
+    The caller checks first, on the locked account, whether it can sign in without the identity (`unlinking`).
     """
     fresh = account_store.lock(context, account.uid) or account
     remaining = tuple(identity for identity in of(fresh) if identity.key != (provider, subject))
@@ -168,23 +168,6 @@ def is_known(account: Account, identity: ProviderIdentity) -> bool:
         identity.provider, identity.subject
     )
     return is_pending or _has(account, identity)
-
-
-def can_sign_in_without(
-    account: Account, provider: str, subject: str, *, has_passkey: bool = False, working: Collection[str] | None = None
-) -> bool:
-    """Return whether an account can sign in without one of its identities.
-
-    It can by password, by a verified address or phone (which can reset the password), by passkey or by another identity.
-
-    Args:
-        has_passkey: whether a passkey of the account can sign in.
-        working: the connections that currently sign in; None means all.
-    """
-    others = (identity for identity in of(account) if identity.key != (provider, subject))
-    is_linked = any(working is None or other.provider in working for other in others)
-    can_reset = account.phone_verified or (account.email is not None and account.email_verified)
-    return bool(account.password_hash) or can_reset or has_passkey or is_linked
 
 
 def profile_names(identity: ProviderIdentity) -> dict[str, str]:
