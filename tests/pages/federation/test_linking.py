@@ -107,6 +107,33 @@ def test_two_tabs_make_one_account(new_user: NewUser, new_visitor_at: NewVisitor
 
 
 @pytest.mark.both_databases
+def test_two_identities_with_one_address_link_the_first(new_user: NewUser, new_visitor_at: NewVisitorAt) -> None:
+    """The others find an account that did not exist when they came back, and must not open it."""
+    user = new_user()
+    browsers = [user.visitor, *(new_visitor_at(user.tenant) for _ in range(3))]
+    callbacks = [
+        user.fake_provider.callback_url(browser.open(START_URL).address, **ADA, sub=str(number))
+        for number, browser in enumerate(browsers)
+    ]
+    acts = [
+        lambda browser=browser, url=url: browser.open(url) for browser, url in zip(browsers, callbacks, strict=True)
+    ]
+    outcomes = Counter(page.query.get("needs", page.heading) for page in at_once(acts))
+    assert (outcomes["Profile"], set(outcomes) - {"Profile", "denied", "connects"}) == (1, set())
+    assert len(subjects_of(user.tenant)) == 1
+
+
+@pytest.mark.both_databases
+def test_concurrent_confirmations_link_once(new_user: NewUser, new_visitor_at: NewVisitorAt) -> None:
+    user = new_user()
+    ada, browsers = user.tenant.person(ADA["email"]), [user.visitor, new_visitor_at(user.tenant)]
+    pages = [FederatedPageUser(user.tenant, browser, user.fake_provider).sign_in() for browser in browsers]
+    acts = [lambda page=page: page.press("Sign in", password=ada.password) for page in pages * 2]
+    assert {page.heading for page in at_once(acts)} <= {"Profile", "Start again"}
+    assert subjects_of(user.tenant) == ["1"]
+
+
+@pytest.mark.both_databases
 def test_two_tabs_of_one_browser_make_one_account(new_user: NewUser) -> None:
     user = new_user()
     first, second = (
