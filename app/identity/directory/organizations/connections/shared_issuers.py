@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-from app.contract.federation.connections import ConnectionSettings, well_known_provider
+from app.contract.federation.connection_completion import well_known_provider
+from app.contract.federation.connections import ConnectionSettings
 
 _OF_ORGANIZATIONS: Final = {"": "", "google": "", "microsoft": "", "salesforce": ".my.salesforce.com"}
 """The well-known providers that have accounts of organizations, too, and how the hosts of those end. Google names the organization
