@@ -205,6 +205,14 @@ def test_browser_returns_to_an_allowed_address_alone(tenant: TenantServer, visit
     assert page.address.startswith(f"{visitor.home}/profile")
 
 
+def test_address_of_the_domain_links_the_account_for_good(tenant: TenantServer, visitor: Visitor, ada: Person) -> None:
+    token = jwt_sender(tenant, Domain="example.test")
+    brings(visitor, token(email=ADA, email_verified=True))
+    assert "Partner" in visitor.open("/identities").text
+    visitor.forget("session")
+    assert brings(visitor, token()).heading == "Profile", "without the address, too"
+
+
 def test_unproven_address_opens_no_account(tenant: TenantServer, visitor: Visitor, ada: Person) -> None:
     page = brings(visitor, jwt_sender(tenant)(email=ADA, email_verified=True))
     assert page.heading == "Create your account"

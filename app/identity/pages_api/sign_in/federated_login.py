@@ -280,8 +280,8 @@ def sign_in_or_register(
     """Return the next step for an identity: sign-in to its account or to the one with its address, or registration.
 
     Args:
-        needs_confirmation: whether the owner of the account with the address signs in before the identity is linked; not for an
-            identity that is never linked.
+        needs_confirmation: whether the owner of the account with the address signs in before the identity is linked; not for a
+            provider that is trusted in its own domain alone, whose owner can reset passwords anyway.
     """
     interaction, handoff = pending_identities.clear(context, interaction), interaction.state.handoff
     registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
