@@ -22,11 +22,12 @@ from app.hub.components.sign_in_refusals import reason_for
 from app.hub.pages.sign_in.login.current_page import render_after_refusal
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
-from app.hub.web.visit import RETURN_FROM_PROVIDER, RETURN_TO_ORGANIZATION, current_visit, requested_interaction_id
+from app.hub.web.visit import current_visit, requested_interaction_id
 from app.kit.operations.errors import ApiError
 
 views = Blueprint("connections", __name__)
 _TRUE_VALUES: Final = ("true", "1", "yes")
+_ORGANIZATION_CALLBACK: Final = connection_pages.ORGANIZATION_CALLBACK.format(address_key="<address_key>")
 _ANSWERED: Final = ("state", "code", "error", "iss", "user")
 """Parameters of a provider's response; `user` is Apple's."""
 _MAX_LENGTH: Final = 4_000
@@ -50,7 +51,7 @@ def start() -> Response:
     return begin_method(journey.follow(response), response, key_of_step(response, request_body.provider))
 
 
-@views.get("/oauth/sp/<address_key>/login")
+@views.get(connection_pages.ORGANIZATION_LOGIN.format(address_key="<address_key>"))
 def start_for_organization(address_key: str) -> Response:
     """Redirect to the provider of an organization, for its portal or an application that links directly to it."""
     query = current_visit().query
@@ -87,8 +88,8 @@ def start_for_application() -> Response:
         return _no_provider(refusal)
 
 
-@views.get(RETURN_TO_ORGANIZATION)
-@views.get(RETURN_FROM_PROVIDER)
+@views.get(_ORGANIZATION_CALLBACK)
+@views.get(connection_pages.CALLBACK)
 def finish(address_key: str = "") -> Response:
     """Handle the provider's callback. The next page's address has none of its parameters."""
     visit = current_visit()
@@ -109,15 +110,16 @@ def finish(address_key: str = "") -> Response:
         return render_after_refusal(reason_for(refusal), status=refusal.status)
 
 
-@views.post(RETURN_TO_ORGANIZATION)
-@views.post(RETURN_FROM_PROVIDER)
+@views.post(_ORGANIZATION_CALLBACK)
+@views.post(connection_pages.CALLBACK)
 def finish_posted(address_key: str = "") -> Response:
     """Redirect a posted callback (OAuth 2.0 Form Post Response Mode) to a GET: the cross-site POST has no cookies."""
     form, context = current_visit().form, _name_context(current_visit().form.get("state", "")[:_MAX_LENGTH])
     answer = [(name, text[:_MAX_LENGTH]) for name in _ANSWERED for text in form.getlist(name)[:2]]
     encrypt = services().cookie_cipher.encrypt
     answer = [(name, encrypt(text[:_MAX_USER_LENGTH], context) if name == "user" else text) for name, text in answer]
-    path = RETURN_TO_ORGANIZATION.replace("<address_key>", quote(address_key)) if address_key else RETURN_FROM_PROVIDER
+    of_organization = connection_pages.ORGANIZATION_CALLBACK.format(address_key=quote(address_key))
+    path = of_organization if address_key else connection_pages.CALLBACK
     return redirect_to(f"{path}?{urlencode(answer)}")
 
 

@@ -14,6 +14,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wsgi import get_path_info
 
 from app.contract.accounts.models import PersonView
+from app.contract.federation.pages import connection_pages
 from app.contract.images.uploads import FORM_ADDRESSES, MAX_IMAGE_FORM_BYTES
 from app.contract.sessions.models import Session
 from app.contract.tenants.brand_levels import ThemeNames
@@ -39,11 +40,7 @@ FAILED_REFERENCE: Final = "reference"
 """The parameter of an address with the reference of the earlier request that its page explains."""
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
-RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
-"""Redirect address of upstream providers; its `state` starts with the interaction's id."""
-RETURN_TO_ORGANIZATION: Final = "/oauth/sp/<address_key>/callback"
-"""Redirect address of an organization's provider, as above."""
-_OF_ORGANIZATION: Final = re.compile(r"/oauth/sp/[^/]+/callback")
+_OF_ORGANIZATION: Final = re.compile(connection_pages.ORGANIZATION_CALLBACK.format(address_key="[^/]+"))
 
 
 @dataclass
@@ -312,7 +309,7 @@ def set_current_visit(visit: Visit) -> Visit:
 
 def is_provider_callback(path: str) -> bool:
     """Return whether an upstream provider returns the browser to this path."""
-    return path == RETURN_FROM_PROVIDER or _OF_ORGANIZATION.fullmatch(path) is not None
+    return path == connection_pages.CALLBACK or _OF_ORGANIZATION.fullmatch(path) is not None
 
 
 def requested_interaction_id() -> str:

@@ -93,7 +93,7 @@ def _federation(context: Context) -> _Federation:
     ]
     return {
         "connections": offered,
-        "finds_connections": home_realms.are_any(context),
+        "finds_connections": home_realms.has_any(context),
         "federated_password": context.tenant.settings.federated_password,
     }
 

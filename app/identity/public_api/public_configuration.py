@@ -27,7 +27,7 @@ def read_appinfo(context: Context, req: tenant_operations.ReadAppinfo) -> tenant
 
     codes = {name for name, kind in _LISTED_MAILS.items() if _has_only_code(context, kind)}
     return tenant_operations.Appinfo.model_validate(
-        {**appinfo.build(context, codes), "IsAutoLookUpEnabled": home_realms.are_any(context)}
+        {**appinfo.build(context, codes), "IsAutoLookUpEnabled": home_realms.has_any(context)}
     )
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from app.hub.web.visit import RETURN_FROM_PROVIDER
+from app.contract.federation.pages.connection_pages import CALLBACK
 from app.identity.directory.accounts import account_store, linked_identities
 from tests.support.accounts.mailbox import code_in, mails_to
 from tests.support.fakes.identity_provider import FakeProvider
@@ -77,9 +77,7 @@ def test_failed_callback_shows_its_reason(
     link_identity(tenant, tenant.person("grace@example.com"), subject="1815")
     pages = {
         "taken": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="1815")),
-        "denied": visitor.open(
-            f"{RETURN_FROM_PROVIDER}?{urlencode(fake_provider.refuses(go_to_provider(visitor, ada).address))}"
-        ),
+        "denied": visitor.open(f"{CALLBACK}?{urlencode(fake_provider.refuses(go_to_provider(visitor, ada).address))}"),
         "broken": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="")),
     }
     assert {reason: page.query["problem"] for reason, page in pages.items()} == {reason: reason for reason in pages}

@@ -1,6 +1,6 @@
 """Operations for sign-ins through connections."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -12,6 +12,11 @@ from app.contract.steps import StepResponse
 from app.kit.operations.wire import From, Wire
 
 Text = Annotated[str, Field(max_length=4_000)]
+CALLBACK: Final = "/socialauth/validate.sauth"
+"""The path of the redirect URI that tenants register at their providers."""
+ORGANIZATION_CALLBACK: Final = "/oauth/sp/{address_key}/callback"
+ORGANIZATION_LOGIN: Final = "/oauth/sp/{address_key}/login"
+"""The paths of an organization's connection: of its redirect URI, and where a browser signs in by it."""
 
 
 class ConnectionStart(Wire):

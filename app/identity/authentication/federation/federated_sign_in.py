@@ -14,6 +14,7 @@ from typing import Final
 from app.contract import errors
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connection_completion import can_sign_in
+from app.contract.federation.pages.connection_pages import CALLBACK
 from app.contract.messages.models import MailKind
 from app.identity.authentication.federation import (
     connection_traces,
@@ -21,7 +22,7 @@ from app.identity.authentication.federation import (
     offered_connections,
     provider_clients,
 )
-from app.identity.authentication.federation.offered_connections import CALLBACK, OfferedConnection
+from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
@@ -85,7 +86,7 @@ def begin(
     )
     language = context.visit.language if context.visit else ""
     try:
-        provider = provider_clients.for_website(context, connection.name)
+        provider = provider_clients.for_website(context, connection.name, connection.record)
         context.work.release_connection()
         url = provider.authorization_url(request, hint=hint, is_reauthentication=reauthenticate, language=language)
     except ProviderUnavailable as problem:
@@ -138,7 +139,7 @@ def finish(
     )
     secrets = [*request.secrets, parameters.get("code", "")]
     try:
-        provider = provider_clients.for_website(context, name)
+        provider = provider_clients.for_website(context, name, connection.record)
         secrets.append(provider.secret)
         context.work.release_connection()
         identity, tokens = provider.fetch_identity(request, parameters, context.now)

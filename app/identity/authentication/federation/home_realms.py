@@ -16,9 +16,9 @@ from app.identity.platform.resource_storage.resource_store import items_of
 _MAX_NAME_LENGTH = 400
 
 
-def are_any(context: Context) -> bool:
+def has_any(context: Context) -> bool:
     """Return whether any domain leads to a provider."""
-    return bool(_providers_by_domain(context)) or sign_in_connections.are_any_with_domain(context)
+    return bool(_providers_by_domain(context)) or sign_in_connections.has_any_with_domain(context)
 
 
 def look_up(context: Context, identifier: str) -> str | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from app.contract import errors
 from app.contract.federation import connection_completion
@@ -16,6 +16,7 @@ from app.contract.federation.connection_completion import (
 )
 from app.contract.federation.connections import NAMES, ConnectionSettings
 from app.contract.federation.identity_linking_operations import PROVIDERS
+from app.contract.federation.pages.connection_pages import CALLBACK, ORGANIZATION_CALLBACK
 from app.identity.directory.identity_provider import JWT_PREFIX
 from app.identity.directory.organizations import organization_names
 from app.identity.platform.context import Context
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from app.identity.directory.organizations.connections.organization_connection_store import (
         OrganizationConnectionRecord,
     )
-
-CALLBACK: Final = "/socialauth/validate.sauth"
-"""The path of the redirect URI that tenants register at their providers."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,8 @@ class OfferedConnection:
     org_id: str = ""
     callback: str = CALLBACK
     login_url: str = ""  # of a JWT provider: the page where people sign in, which sends them back with a JWT
+    record: OrganizationConnectionRecord | None = field(default=None, repr=False, compare=False)
+    """What the organization stored, so that the sign-in need not read it again."""
 
 
 def listed_connections(context: Context) -> tuple[OfferedConnection, ...]:
@@ -108,7 +108,7 @@ def find_any(context: Context, name: str) -> OfferedConnection:
     if is_of_organization(name):
         from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
 
-        return _of_organization(context, sign_in_connections.by_id(context, name))
+        return _of_organization(sign_in_connections.by_id(context, name))
     return find(context, name)
 
 
@@ -150,26 +150,24 @@ def at_address(context: Context, address_key: str) -> OfferedConnection:
     """Return the active connection of an organization with this opaque part of its addresses. Raises ConnectionNotConfigured."""
     from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
 
-    return _of_organization(context, sign_in_connections.by_address(context, address_key))
+    return _of_organization(sign_in_connections.by_address(context, address_key))
 
 
-def _of_organization(context: Context, record: OrganizationConnectionRecord | None) -> OfferedConnection:
+def _of_organization(record: OrganizationConnectionRecord | None) -> OfferedConnection:
     """Return the connection of an organization, under the organization's name. Raises ConnectionNotConfigured for None."""
     if record is None:
         raise errors.ConnectionNotConfigured
-    from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - as above
-
-    name = sign_in_connections.title(context, record.connection_id) or record.name
     can_reauthenticate = record.content.get("issuer") not in (None, connection_completion.GOOGLE)
-    callback = organization_callback(record.address_key)
+    callback = ORGANIZATION_CALLBACK.format(address_key=record.address_key)
     return OfferedConnection(
-        record.connection_id, name, True, can_reauthenticate, org_id=record.org_id, callback=callback
+        record.connection_id,
+        record.title,
+        True,
+        can_reauthenticate,
+        org_id=record.org_id,
+        callback=callback,
+        record=record,
     )
-
-
-def organization_callback(address_key: str) -> str:
-    """Return the path of the redirect URI of an organization's connection."""
-    return f"/oauth/sp/{address_key}/callback"
 
 
 def title_and_mark(context: Context, name: str) -> tuple[str, str]:

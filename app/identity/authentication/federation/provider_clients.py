@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connection_completion import quirks_of, resolved
 from app.contract.federation.connections import ConnectionSettings
@@ -12,13 +14,24 @@ from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
+if TYPE_CHECKING:
+    from app.identity.directory.organizations.connections.organization_connection_store import (
+        OrganizationConnectionRecord,
+    )
 
-def for_website(context: Context, name: str) -> OpenIdProvider | OAuth2Provider:
-    """Return the client of a configured connection, for sign-ins on pages. Raises ProviderUnavailable."""
+
+def for_website(
+    context: Context, name: str, record: OrganizationConnectionRecord | None = None
+) -> OpenIdProvider | OAuth2Provider:
+    """Return the client of a configured connection, for sign-ins on pages. Raises ProviderUnavailable.
+
+    Args:
+        record: of an organization's connection, if it was read already.
+    """
     if offered_connections.is_of_organization(name):
         from app.identity.authentication.federation.providers import organization_openid  # noqa: PLC0415 - few tenants have any
 
-        return organization_openid.provider_of(context, name)
+        return organization_openid.provider_of(context, name, record)
     settings = resolved(name, context.tenant.settings.connections[name])
     if settings.apple is not None and settings.apple.service_id:
         settings = settings.model_copy(update={"key": settings.apple.service_id})

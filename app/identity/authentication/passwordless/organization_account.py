@@ -70,16 +70,17 @@ def admit(context: Context, connection: OfferedConnection, identity: ProviderIde
     one after the other.
     """
     admission = ConnectionAdmission(connection, replace(identity, groups=None), identity.groups)
-    refusal = _refusal(context, connection.org_id, admission.identity)
-    holder = linked_identities.find_account(context, identity.provider, identity.subject) if refusal is None else None
-    if holder is not None and not (_is_theirs(context, connection.org_id, holder) and admission.join(context, holder)):
+    holder, refusal = _holder_or_refusal(context, connection.org_id, admission.identity)
+    if holder is not None and not (
+        _is_of_organization(context, connection.org_id, holder) and admission.join(context, holder)
+    ):
         refusal = LoginReason.NOT_MEMBER
     if refusal is not None:
         admission.record_refusal(context, refusal)
     return replace(admission, refusal=refusal, holder=holder)
 
 
-def _is_theirs(context: Context, org_id: str, holder: Account) -> bool:
+def _is_of_organization(context: Context, org_id: str, holder: Account) -> bool:
     """Return whether the account that has an identity is a member, or has an address of the organization's domains.
 
     An account that left and took another address is no longer one that this provider may open, whatever address it asserts.
@@ -89,22 +90,27 @@ def _is_theirs(context: Context, org_id: str, holder: Account) -> bool:
     return any(sign_in_connections.owns_email(context, org_id, item.value) for item in holder.email_list.verified)
 
 
-def _refusal(context: Context, org_id: str, identity: ProviderIdentity) -> LoginReason | None:
-    """Return why an identity opens no account; the organization is locked where it may create or link one."""
+def _holder_or_refusal(
+    context: Context, org_id: str, identity: ProviderIdentity
+) -> tuple[Account | None, LoginReason | None]:
+    """Return the account that has an identity, or why it opens none; neither where it may create or link one, and the organization
+    is locked then.
+    """
     email = identity.email if identity.email_verified else None
     if not email or not sign_in_connections.owns_email(context, org_id, email):
-        return LoginReason.FOREIGN_EMAIL
-    if linked_identities.find_account(context, identity.provider, identity.subject) is not None:
-        return None
+        return None, LoginReason.FOREIGN_EMAIL
+    if (holder := linked_identities.find_account(context, identity.provider, identity.subject)) is not None:
+        return holder, None
     organization = organization_store.locked(context, org_id, is_alone=True)
     if organization is None or not organization.is_active:
-        return LoginReason.NOT_MEMBER
-    if linked_identities.find_account(context, identity.provider, identity.subject) is not None:
-        return None  # since a sign-in for which the lock waited
+        return None, LoginReason.NOT_MEMBER
+    if (holder := linked_identities.find_account(context, identity.provider, identity.subject)) is not None:
+        return holder, None  # since a sign-in for which the lock waited
     account = accounts.by_email(context, email)
     is_known = account is not None and upstream_roles.is_member(context, account.uid, org_id)
     if not is_known and not upstream_roles.admits(organization):
-        return LoginReason.NOT_MEMBER
+        return None, LoginReason.NOT_MEMBER
     if account is not None and not context.tenant.settings.account_linking:
-        return LoginReason.UNKNOWN_IDENTITY
-    return LoginReason.CONNECTS if account is not None and first_verification.is_shared(account) else None
+        return None, LoginReason.UNKNOWN_IDENTITY
+    is_shared = account is not None and first_verification.is_shared(account)
+    return None, LoginReason.CONNECTS if is_shared else None

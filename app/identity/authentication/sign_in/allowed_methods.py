@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.contract import errors
+from app.contract.federation.pages.connection_pages import ORGANIZATION_LOGIN
 from app.contract.organizations.settings import MethodLimit
 from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.sign_in.sessions import sessions
@@ -106,7 +107,7 @@ def _error(context: Context, allowed: AllowedMethods, org_id: str, name: str) ->
     """Return the error of an organization, with the methods that the account may use there."""
     limit = MethodLimit.model_validate({"organization": name, "allowed_methods": allowed.methods})
     if own := next((item for item in allowed.connections if item.org_id == org_id), None):
-        login_url = f"{context.issuer}/oauth/sp/{own.address_key}/login"
+        login_url = context.issuer + ORGANIZATION_LOGIN.format(address_key=own.address_key)
         limit = limit.model_copy(update={"connection": own.connection_id, "login_url": login_url})
     sentence = f"{name} requires another sign-in method of its members: {', '.join(allowed.methods)}."
     return errors.LoginNotAllowed(sentence, data=limit.model_dump(by_alias=True, exclude_none=True))

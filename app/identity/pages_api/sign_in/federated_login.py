@@ -16,11 +16,7 @@ from app.identity.authentication.federation import (
     offered_connections,
     token_handoff,
 )
-from app.identity.authentication.federation.offered_connections import (
-    CALLBACK,
-    OfferedConnection,
-    organization_callback,
-)
+from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import EmailUse
 from app.identity.authentication.sign_in import interactions, required_actions
@@ -168,7 +164,8 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     if interaction.is_done:
         return next_step.after_end(session)
     parameters = req.model_dump(include={"code", "error", "iss", "user"}, exclude_defaults=True)
-    callback = organization_callback(req.address_key) if req.address_key else CALLBACK
+    of_organization = connection_pages.ORGANIZATION_CALLBACK.format(address_key=req.address_key)
+    callback = of_organization if req.address_key else connection_pages.CALLBACK
     try:
         identity, connection = federated_sign_in.finish(context, req.state, parameters, callback=callback)
     except federated_sign_in.UnknownState:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from app.contract.federation.pages.connection_pages import ORGANIZATION_CALLBACK
 from app.contract.organizations import models
 from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.organizations.connections.organization_connection_store import (
@@ -50,7 +51,7 @@ def _connection(
     )
     if not item.is_saml:
         own = ("issuer", "authorization_url", "token_url", "user_info_url", "client_id", "scopes", "token_auth_method")
-        address = f"{base}/oauth/sp/{item.address_key}/callback"
+        address = base + ORGANIZATION_CALLBACK.format(address_key=item.address_key)
         stored = {name: content[name] for name in own}
         return shown.model_copy(update={**stored, "client_secret": MASKED, "redirect_uri": address})
     starts, ends = saml_certificates.validity(content["idp_certificate"])

@@ -24,6 +24,7 @@ from app.identity.directory.organizations.connections import (
     shared_issuers,
     sign_in_connections,
 )
+from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.openid_metadata import ProviderMetadata
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
@@ -58,10 +59,10 @@ class OrganizationOpenIdProvider(OpenIdProvider):
                                if standard in claims and find_claim(claims, names[key]) is None}}  # fmt: skip
         identity = identity_from_claims(self.name, names, mapped)
         is_verified = identity.email is not None and claims.get("email_verified") in (None, True, "true")
-        is_theirs = owns_mailbox_domain(self.issuer, identity.email or "", claims)
+        is_of_organization = owns_mailbox_domain(self.issuer, identity.email or "", claims)
         return replace(
             identity,
-            email_verified=is_verified and is_theirs,
+            email_verified=is_verified and is_of_organization,
             profile={**identity.profile, **self._custom_profile(claims)},
             groups=self._groups(claims),
             upstream_session=text_of(claims.get("sid"))[:_MAX_LENGTH],
@@ -108,12 +109,17 @@ def is_mappable(name: str) -> bool:
 _OWN_FIELDS: Final = frozenset({"ID", "Provider", "Uid", "UserName", "FullName", "Password"})
 
 
-def provider_of(context: Context, connection_id: str) -> OrganizationOpenIdProvider:
+def provider_of(
+    context: Context, connection_id: str, record: OrganizationConnectionRecord | None = None
+) -> OrganizationOpenIdProvider:
     """Return the client of an active connection. What it states goes before the provider's own document.
+
+    Args:
+        record: the connection, if it was read already.
 
     Raises ProviderUnavailable: the connection was removed or switched off since it was found.
     """
-    record = sign_in_connections.by_id(context, connection_id)
+    record = record or sign_in_connections.by_id(context, connection_id)
     if record is None:
         raise ProviderUnavailable("the connection was removed")
     if shared_issuers.is_shared(str(record.content["issuer"])):  # stored by an earlier version

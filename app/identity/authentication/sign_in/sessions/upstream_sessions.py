@@ -16,6 +16,7 @@ from app.identity.authentication.sign_in.sessions import session_store, sessions
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.organizations.connections import sign_in_connections
+from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
 from app.identity.platform import continuation_tokens, jwts
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -44,7 +45,7 @@ def end(context: Context, address_key: str, logout_token: str) -> None:
         context.count_against("upstream_logout", _RATE, record.connection_id, context.network)
     except TooManyRequests as refusal:
         raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
-    claims = _verified(context, record.connection_id, logout_token)
+    claims = _verified(context, record, logout_token)
     name, session, subject = record.connection_id, claims.get("sid"), claims.get("sub")
     if isinstance(session, str):
         begun = list(session_store.of_upstream(context, name, session))
@@ -57,10 +58,10 @@ def end(context: Context, address_key: str, logout_token: str) -> None:
             context.audit.record("session.ended_upstream", uid=uid, org_id=record.org_id, connection_id=name)
 
 
-def _verified(context: Context, connection_id: str, text: str) -> Mapping[str, Any]:
+def _verified(context: Context, record: OrganizationConnectionRecord, text: str) -> Mapping[str, Any]:
     """Return the claims of a logout token, which is used up (section 2.6). Raises InvalidRequest."""
     try:
-        provider = organization_openid.provider_of(context, connection_id)
+        provider = organization_openid.provider_of(context, record.connection_id, record)
         context.work.release_connection()
         issuer, keys = id_tokens.of_issuer(text, provider.id_token_keys()[1], provider.issuer)
         claims = dict(jwts.read_jwt(text, keys, _PROFILE).claims)

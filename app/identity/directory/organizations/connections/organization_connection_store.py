@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -44,6 +44,7 @@ class OrganizationConnectionRecord:
     sealed: bytes | None
     created_at: datetime
     modified_at: datetime
+    title: str = field(default="", compare=False)  # the display name of its organization, where `signing_in` read it
 
     @property
     def is_saml(self) -> bool:
@@ -63,7 +64,7 @@ class GroupRoleRecord:
 
 
 C, G = organization_connections.c, organization_group_roles.c
-_COLUMNS = tuple(C[name] for name in OrganizationConnectionRecord.__dataclass_fields__)
+_COLUMNS = tuple(C[name] for name in OrganizationConnectionRecord.__dataclass_fields__ if name != "title")
 _GROUP = tuple(G[name] for name in GroupRoleRecord.__dataclass_fields__)
 
 
@@ -105,8 +106,10 @@ def signing_in(
         of_domain = (d.tenant_id == C.tenant_id) & (d.org_id == C.org_id) & (d.verified_domain == C.domain)
         joined = joined.join(organization_domains, of_domain)
     of_tenant = (*_in_organization(context), C.is_active, C.kind == OIDC_TYPE, o.is_active)
-    ordered = select(*_COLUMNS).select_from(joined).where(*of_tenant, where).order_by(C.created_at, C.connection_id)
-    return [_connection(row) for row in context.work.all(ordered.limit(limit))]
+    columns = (*_COLUMNS, o.name.label("organization_name"), o.display)
+    ordered = select(*columns).select_from(joined).where(*of_tenant, where).order_by(C.created_at, C.connection_id)
+    rows = context.work.all(ordered.limit(limit))
+    return [_titled(row) for row in rows]
 
 
 def has_name(context: Context, org_id: str, name: str, *, other_than: str = "") -> bool:
@@ -270,6 +273,11 @@ def _group(context: Context, connection_id: str, group_role_id: str) -> tuple[Co
         G.connection_id == connection_id,
         G.group_role_id == group_role_id,
     )
+
+
+def _titled(row: Row[Any]) -> OrganizationConnectionRecord:
+    stored = {column.name: row._mapping[column.name] for column in _COLUMNS}
+    return OrganizationConnectionRecord(**stored, title=str(row.display.get("Name") or row.organization_name))
 
 
 def _connection(row: Row[Any]) -> OrganizationConnectionRecord:

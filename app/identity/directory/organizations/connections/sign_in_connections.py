@@ -40,7 +40,7 @@ def by_domain(context: Context, domain: str) -> OrganizationConnectionRecord | N
     return _first(context, C.domain == domain, has_verified_domain=True)
 
 
-def are_any_with_domain(context: Context) -> bool:
+def has_any_with_domain(context: Context) -> bool:
     """Return whether any domain may lead to a connection."""
     where = (C.tenant_id == context.tenant.tenant_id, C.is_active, C.domain.is_not(None), C.kind == OIDC_TYPE)
     return _is_on(context) and context.work.one(select(C.connection_id).where(*where).limit(1)) is not None
