@@ -79,6 +79,7 @@ def test_member_elsewhere_keeps_the_password(strict: ConnectedOrganization) -> N
     assert by_password(strict, guest.email).heading == "Profile"
 
 
+@pytest.mark.both_databases
 def test_private_address_does_not_leave_the_requirement(globex: ConnectedOrganization) -> None:
     """Taken before the first sign-in by the connection, when no identity says yet where the member belongs."""
     mina = globex.tenant.person(MINA["email"])

@@ -45,6 +45,7 @@ def by_initech(initech: ConnectedOrganization, redirected: VisitedPage, **claims
     return redirected.visitor.open(initech.callback(redirected, sub="at-initech", email=AT_INITECH, **claims))
 
 
+@pytest.mark.both_databases
 def test_tokens_of_the_other_need_its_connection(
     globex: ConnectedOrganization, initech: ConnectedOrganization, shop: RelyingParty
 ) -> None:

@@ -50,6 +50,7 @@ def test_role_given_by_hand_stays(globex: ConnectedOrganization) -> None:
     assert globex.roles() == {globex.member_role, editor}
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("giver", ["server", "everywhere", "invitation"])
 def test_role_given_by_hand_later_stays(globex: ConnectedOrganization, giver: str) -> None:
     """People may give a role that the connection granted before; only they take it then."""
@@ -125,6 +126,7 @@ def test_deleted_connection_keeps_the_last_owner(owned: tuple[ConnectedOrganizat
     assert globex.roles(JONATHAN) == set()
 
 
+@pytest.mark.both_databases
 def test_deleted_connection_ends_what_its_members_began(globex: ConnectedOrganization) -> None:
     """As after every other removal: an invitation would let the person or a friend return."""
     globex.sign_in()
