@@ -23,7 +23,8 @@ def held(globex: ConnectedOrganization) -> Held:
     provider.services.provider_metadata = ProviderMetadataCache(provider.services.clock, cache.resolver)
 
     def count(request: ReceivedRequest) -> None:
-        held.append((request.path, database.engine.pool.checkedout() - len(database.idle._idle)))  # type: ignore[attr-defined]
+        pool = database.engine.pool.checkedout() - len(database.idle._idle)  # type: ignore[attr-defined]  # the pool's own count
+        held.append((request.path, pool))
 
     provider.for_apps = count
     return held
