@@ -197,12 +197,10 @@ class AccountUpdate:
 
 
 def account_update(context: Context, identity: ProviderIdentity) -> AccountUpdate | None:
-    """Return what a sign-in by an identity changes; None for that of another provider.
+    """Return what a sign-in by an identity of a JWT provider changes; None for a provider that is off.
 
     Only a verified address of the provider's own domain counts, as for the account that an address opens.
     """
-    if not identity.provider.startswith(JWT_PREFIX):
-        return None
     try:
         sender = find(context, identity.provider.removeprefix(JWT_PREFIX))
     except errors.ConnectionNotConfigured:

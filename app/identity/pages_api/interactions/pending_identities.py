@@ -18,7 +18,6 @@ from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import NO_ACCOUNT, Context
-from app.identity.use_cases.accounts import provider_updates
 
 FEDERATED: Final = sessions.FEDERATED
 _LIFETIME_SECONDS: Final = 3600
@@ -175,7 +174,10 @@ def _link(context: Context, account: Account, identity: ProviderIdentity) -> Non
     except IdentifierTaken as reason:
         context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
     else:
-        provider_updates.apply(context, linked, identity)
+        if offered_connections.is_of_jwt_provider(identity.provider):
+            from app.identity.use_cases.accounts import provider_updates  # noqa: PLC0415 - few tenants have any
+
+            provider_updates.apply(context, linked, identity)
 
 
 def _is_still(account: Account, pending: PendingIdentity) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorLogin
-from app.identity.authentication.federation import federated_sign_in, native_credentials
+from app.identity.authentication.federation import federated_sign_in, native_credentials, offered_connections
 from app.identity.authentication.federation.native_credentials import VerifiedIdentity
 from app.identity.authentication.passwordless import federated_account, redemption
 from app.identity.authentication.passwordless.federated_account import EmailUse
@@ -19,7 +19,6 @@ from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 from app.identity.public_api.sign_in import sign_in_responses
-from app.identity.use_cases.accounts import provider_updates
 
 _CONFLICTS = (
     IdentifierTaken,
@@ -80,6 +79,10 @@ def _sign_in(
     if login.second_factor_authentication is not None:
         return login, account.account
     linked = account.account if account.is_linked else federated_sign_in.link(context, account.account, identity)
+    if not offered_connections.is_of_jwt_provider(identity.provider):
+        return login, linked
+    from app.identity.use_cases.accounts import provider_updates  # noqa: PLC0415 - few tenants have any
+
     return login, provider_updates.apply(context, linked, identity)
 
 

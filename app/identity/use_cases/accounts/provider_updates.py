@@ -20,7 +20,7 @@ _WRITERS = frozenset({Write.ANYONE})
 
 
 def apply(context: Context, account: Account, identity: ProviderIdentity) -> Account:
-    """Change an account after a complete sign-in by an identity, as the identity's provider decides; return it.
+    """Change an account after a complete sign-in by an identity of a JWT provider, as the provider decides; return it.
 
     Raises UnknownUid where it was deleted meanwhile.
     """
