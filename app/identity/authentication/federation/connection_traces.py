@@ -10,6 +10,8 @@ from typing import Final
 from sqlalchemy import Column, ColumnElement, Index, String, delete, insert, select
 
 from app.contract.federation.connection_checks import DIAGNOSES, ConnectionCheck, Diagnosis
+from app.contract.step_reasons import LoginReason
+from app.identity.directory.identity_provider import ProviderDenied, ProviderIdentity
 from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.tenants.keys import tenant_secrets
@@ -38,6 +40,19 @@ T = traces.c
 RETENTION: Final = timedelta(days=7)
 MAX_OF_CONNECTION: Final = 100
 """Traces of one connection: a provider that fails always displaces its own traces, and no other's."""
+_FINDINGS: Final = {
+    LoginReason.DENIED: (ConnectionCheck.LINKING, "an identity that no other request links or removes"),
+    LoginReason.NOT_REAUTHENTICATED: (ConnectionCheck.REAUTHENTICATION, "auth_time after the request"),
+    LoginReason.UNKNOWN_IDENTITY: (ConnectionCheck.ACCOUNT, "an identity that is connected, or may sign up"),
+    LoginReason.LINKING_OFF: (ConnectionCheck.ACCOUNT, "an identity of the account with this address: linking is off"),
+    LoginReason.EMAIL_REFUSED: (ConnectionCheck.EMAIL, "an address that the tenant’s rules allow"),
+    LoginReason.FOREIGN_EMAIL: (ConnectionCheck.EMAIL, "a verified address in a verified domain of the organization"),
+    LoginReason.NOT_MEMBER: (
+        ConnectionCheck.ACCOUNT,
+        "a member, or an organization that takes new ones and has a seat",
+    ),
+}
+"""The check behind each reason for which the identity of a valid answer is refused."""
 MAX_OF_TENANT: Final = 1_000
 _MAX_NAME: Final = 100
 
@@ -92,6 +107,15 @@ def record(
         "expires_at": now + RETENTION,
     }
     context.late_writes.append(lambda work: _write(work, row))
+
+
+def record_identity(context: Context, identity: ProviderIdentity, reason: LoginReason) -> None:
+    """Store why the identity of a valid answer is refused; of its address the domain alone."""
+    check, expected = _FINDINGS[reason]
+    domain = (identity.email or "").rpartition("@")[2]
+    received = f"an address of {domain}" if domain else "an identity without an address"
+    refusal = ProviderDenied(reason.value, check=check, expected=expected, received=received)
+    record(context, identity.provider, refusal)
 
 
 def _organization_of(context: Context, connection: str) -> str | None:

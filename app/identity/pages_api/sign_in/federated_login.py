@@ -12,6 +12,7 @@ from app.contract.page_models import InteractionDecision
 from app.contract.step_reasons import LoginReason, RefusedPart
 from app.contract.steps import LoginStep, RedirectStep, RefusedStep, RegisterStep, StepResponse
 from app.identity.authentication.federation import (
+    connection_traces,
     federated_sign_in,
     offered_connections,
     token_handoff,
@@ -34,7 +35,7 @@ from app.identity.pages_api.interactions import (
     next_step,
     pending_identities,
 )
-from app.identity.pages_api.sign_in import account_confirmation, federated_completion, identity_refusals
+from app.identity.pages_api.sign_in import account_confirmation, federated_completion
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize.request import CheckedRequest
 
@@ -244,7 +245,7 @@ def _refuse(
     context: Context, interaction: Interaction, identity: ProviderIdentity, reason: LoginReason
 ) -> StepResponse:
     """Record why an identity is refused, and return to the page that led to the provider."""
-    identity_refusals.record(context, identity, reason)
+    connection_traces.record_identity(context, identity, reason)
     return _return_with_reason(context, interaction.state, reason, interaction.interaction_id)
 
 
@@ -261,7 +262,7 @@ def _link(context: Context, interaction: Interaction, identity: ProviderIdentity
     try:
         federated_sign_in.link(context, account, identity)
     except IdentifierTaken:
-        identity_refusals.record(context, identity, LoginReason.DENIED)
+        connection_traces.record_identity(context, identity, LoginReason.DENIED)
         return StepResponse(step=RedirectStep(address=_landing(context, TAKEN)))
     return StepResponse(step=RedirectStep(address=f"{LANDING}?done=linked"))
 
