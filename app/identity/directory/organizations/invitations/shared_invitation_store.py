@@ -118,16 +118,24 @@ def record_use(context: Context, invitation: SharedInvitation, uid: str) -> None
     context.work.run(insert(users).values(_use_of(context, invitation, uid)))
 
 
-def close_to(context: Context, uid: str, org_ids: Collection[str]) -> None:
-    """Let the account, which left these organizations, not return by their open shared invitations. Its row must be locked."""
+def close_to(context: Context, uids: Collection[str], org_ids: Collection[str]) -> None:
+    """Let the accounts, which left these organizations, not return by their open shared invitations.
+
+    The rows of the accounts must be locked, or each organization alone.
+    """
     invitations = open_of(context, org_ids) if org_ids else []
     if not invitations:
         return
-    where = (U.tenant_id == context.tenant.tenant_id, U.uid == uid)
+    where = (U.tenant_id == context.tenant.tenant_id, U.uid.in_(uids))
     ids = [invitation.invitation_id for invitation in invitations]
-    rows = context.work.all(select(U.invitation_id).where(*where, U.invitation_id.in_(ids)))
-    known = {row.invitation_id for row in rows}
-    missing = [_use_of(context, invitation, uid) for invitation in invitations if invitation.invitation_id not in known]
+    rows = context.work.all(select(U.invitation_id, U.uid).where(*where, U.invitation_id.in_(ids)))
+    known = {(row.invitation_id, row.uid) for row in rows}
+    missing = [
+        _use_of(context, invitation, uid)
+        for invitation in invitations
+        for uid in uids
+        if (invitation.invitation_id, uid) not in known
+    ]
     if missing:
         context.work.run(insert(users), missing)
 

@@ -77,9 +77,9 @@ def close(context: Context, request: JoinRequestRecord, status: str, by: str | N
     return _request(row) if row is not None else None
 
 
-def delete_open(context: Context, uid: str, org_ids: Collection[str]) -> None:
-    """Delete the account's open requests to these organizations."""
-    context.work.run(delete(table).where(*_of(context, T.uid == uid, T.org_id.in_(org_ids), T.status == OPEN)))
+def delete_open(context: Context, uids: Collection[str], org_ids: Collection[str]) -> None:
+    """Delete the accounts' open requests to these organizations."""
+    context.work.run(delete(table).where(*_of(context, T.uid.in_(uids), T.org_id.in_(org_ids), T.status == OPEN)))
 
 
 def _one(context: Context, *where: ColumnElement[bool]) -> JoinRequestRecord | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from operator import attrgetter
+from typing import Final
 
 from app.identity.directory.accounts import account_store
 from app.identity.directory.organizations import connection_ends, organizations
@@ -13,6 +15,9 @@ from app.identity.directory.organizations.memberships import membership_store
 from app.identity.directory.organizations.organization import OWN, OrganizationRecord
 from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.platform.context import Context
+
+_BATCH: Final = 500
+"""Accounts of one statement."""
 
 
 def delete_connection(context: Context, organization: OrganizationRecord, connection_id: str) -> None:
@@ -46,9 +51,10 @@ def take_back(
 
 
 def _take(context: Context, organization: OrganizationRecord, taken: Mapping[str, Collection[str]]) -> None:
-    for uid in sorted(taken):  # in one order: each call locks an account
-        if (account := account_store.by_uid(context, uid)) is not None:
-            departures.remove(context, account, organization, sorted(taken[uid]))
+    uids = sorted(taken)
+    for start in range(0, len(uids), _BATCH):
+        accounts = sorted(account_store.by_uids(context, uids[start : start + _BATCH]), key=attrgetter("uid"))
+        departures.remove_from_all(context, accounts, organization, taken)
 
 
 def _last_owning(context: Context, org_id: str, granted: Collection[tuple[str, str]]) -> set[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 from app.contract import errors
 from app.identity.directory.accounts import account_store
@@ -33,7 +34,7 @@ def remove(context: Context, account: Account, organization: OrganizationRecord,
     count = membership_store.remove(context, account.uid, organization.org_id, ids)
     if count:
         is_member = bool(membership_store.of_account(context, account.uid, organization.org_id))
-        _revoke_invitations(context, account, organization.org_id, is_member=is_member)
+        _revoke_invitations(context, [_current(context, account)], organization.org_id, is_member=is_member)
     context.audit.record("organization.roles_removed", uid=account.uid, org_id=organization.org_id, role_ids=ids)
     if count:
         events.emit(context, "UnassignRoles", account)
@@ -45,7 +46,7 @@ def leave(context: Context, account: Account, organization: OrganizationRecord) 
     account_store.lock_unread(context, account.uid)
     if not membership_store.remove(context, account.uid, organization.org_id):
         raise errors.NotAMember
-    _revoke_invitations(context, account, organization.org_id)
+    _revoke_invitations(context, [_current(context, account)], organization.org_id)
     context.audit.record("organization.left", uid=account.uid, org_id=organization.org_id)
     events.emit(context, "UnassignRoles", account)
 
@@ -56,24 +57,55 @@ def leave_all(context: Context, account: Account) -> bool:
     left = {member.org_id for member in membership_store.of_account(context, account.uid)}
     if not membership_store.remove(context, account.uid):
         return False
-    _revoke_invitations(context, account)
-    _forget_requests(context, account, left)
+    _revoke_invitations(context, [_current(context, account)])
+    _forget_requests(context, [account.uid], left)
     context.audit.record("organization.left_all", uid=account.uid)
     events.emit(context, "UnassignRoles", account)
     return True
 
 
-def _revoke_invitations(
-    context: Context, account: Account, org_id: str | None = None, *, is_member: bool = False
+def remove_from_all(
+    context: Context,
+    accounts: Sequence[Account],
+    organization: OrganizationRecord,
+    taken: Mapping[str, Collection[str]],
 ) -> None:
-    """Revoke the open invitations of the account's addresses; unless it `is_member` still, also those that it sent, and close the
-    organization's shared invitations to it."""
-    current = account_store.by_uid(context, account.uid) or account  # its addresses may have changed before the lock
+    """Take roles from several members, each as `remove` does, in a few statements. The caller locked the organization alone.
+
+    Args:
+        taken: the roles by the ids of these accounts, which have them.
+    """
+    alike: dict[frozenset[str], list[str]] = defaultdict(list)
+    for account in accounts:
+        alike[frozenset(taken[account.uid])].append(account.uid)
+    for role_ids, uids in alike.items():
+        membership_store.remove_of_all(context, uids, organization.org_id, role_ids)
+    members = membership_store.members_among(context, organization.org_id, [account.uid for account in accounts])
+    _revoke_invitations(
+        context, [item for item in accounts if item.uid in members], organization.org_id, is_member=True
+    )
+    _revoke_invitations(context, [item for item in accounts if item.uid not in members], organization.org_id)
+    for account in accounts:
+        ids = sorted(taken[account.uid])
+        context.audit.record("organization.roles_removed", uid=account.uid, org_id=organization.org_id, role_ids=ids)
+        events.emit(context, "UnassignRoles", account)
+
+
+def _revoke_invitations(
+    context: Context, accounts: Sequence[Account], org_id: str | None = None, *, is_member: bool = False
+) -> None:
+    """Revoke the open invitations of the accounts' addresses; unless each `is_member` still, also those that they sent, and close
+    the organization's shared invitations to them."""
+    if not accounts:
+        return
     forms = (
-        normalize_email(element) for element in (*(item.value for item in current.email_list), current.email or "")
+        normalize_email(text)
+        for item in accounts
+        for text in (*(entry.value for entry in item.email_list), item.email or "")
     )
     keys = {normalized for normalized in forms if normalized}
-    senders = [] if is_member else [account.uid, *(current.private.get("previous_uids") or ())]
+    own_uids = [uid for item in accounts for uid in (item.uid, *(item.private.get("previous_uids") or ()))]
+    senders = [] if is_member else own_uids
     for item in invitation_store.revoke_of_member(context, keys, senders, org_id):
         facts = {"org_id": item.org_id, "invitation_id": item.invitation_id}
         context.audit.record("organization.invitation_revoked", uid=item.inviter_uid, **facts)
@@ -83,10 +115,15 @@ def _revoke_invitations(
         facts = {"org_id": shared.org_id, "invitation_id": shared.invitation_id}
         context.audit.record("organization.link_revoked", uid=shared.inviter_uid, **facts)
     if org_id is not None:
-        _forget_requests(context, account, [org_id])
+        _forget_requests(context, [account.uid for account in accounts], [org_id])
 
 
-def _forget_requests(context: Context, account: Account, org_ids: Collection[str]) -> None:
-    """Close the organizations' shared invitations to the account that left, and delete its requests to join from before."""
-    shared_invitation_store.close_to(context, account.uid, org_ids)
-    join_request_store.delete_open(context, account.uid, org_ids)
+def _forget_requests(context: Context, uids: Collection[str], org_ids: Collection[str]) -> None:
+    """Close the organizations' shared invitations to accounts that left, and delete their requests to join from before."""
+    shared_invitation_store.close_to(context, uids, org_ids)
+    join_request_store.delete_open(context, uids, org_ids)
+
+
+def _current(context: Context, account: Account) -> Account:
+    """Return the account with the addresses that it has since its row is locked."""
+    return account_store.by_uid(context, account.uid) or account

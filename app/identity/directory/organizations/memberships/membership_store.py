@@ -259,6 +259,13 @@ def remove(context: Context, uid: str, org_id: str | None = None, role_ids: Coll
     return context.work.changed(delete(organization_user_roles).where(*_of(context, *where)))
 
 
+def remove_of_all(context: Context, uids: Collection[str], org_id: str, role_ids: Collection[str]) -> None:
+    """Take these roles in an organization from several accounts."""
+    active_policies.invalidate(context)
+    where = _of(context, M.org_id == org_id, M.uid.in_(uids), M.role_id.in_(role_ids))
+    context.work.run(delete(organization_user_roles).where(*where))
+
+
 def _page(
     context: Context, chosen: Select[Any], window: tuple[int | None, int], email: str | None = None
 ) -> list[AccountRoleRecord]:
