@@ -33,7 +33,7 @@ class DocumentLimits:
 
 
 MESSAGE_LIMITS: Final = DocumentLimits(size_bytes=1 << 20, tags=8_000, attributes=8_000)
-METADATA_LIMITS: Final = DocumentLimits(size_bytes=2 << 20, tags=20_000, attributes=20_000, has_comments=True)
+METADATA_LIMITS: Final = DocumentLimits(size_bytes=2 << 20, tags=8_000, attributes=8_000, has_comments=True)
 _MAX_DEPTH: Final = 32
 _MAX_OF_ELEMENT: Final = 64
 """Attributes of one element, and namespaces in its scope."""

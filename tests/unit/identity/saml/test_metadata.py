@@ -110,7 +110,7 @@ def test_hostile_metadata_is_refused_by_its_rule(rule: SamlRule, change: Change)
     ("rule", "content"),
     [
         (R.SIZE, lambda: metadata() + b" " * (2 << 20)),
-        (R.SIZE, lambda: metadata().replace(b"<md:NameIDFormat>", b"<md:Extensions/>" * 25_000 + b"<md:NameIDFormat>")),
+        (R.SIZE, lambda: metadata().replace(b"<md:NameIDFormat>", b"<md:Extensions/>" * 8_000 + b"<md:NameIDFormat>")),
         (R.SIZE, lambda: b"<a>" * 100 + b"</a>" * 100),
         (R.PARSER, lambda: b"<!DOCTYPE x>" + metadata()),
         (R.PARSER, lambda: metadata().decode().encode("utf-16")),
@@ -127,7 +127,7 @@ def test_hostile_metadata_is_refused_by_its_rule(rule: SamlRule, change: Change)
             b"<md:NameIDFormat>",
             b'<md:SingleLogoutService Binding="x" Location="https://idp.example/"/>' * 60 + b"<md:NameIDFormat>")),
     ],
-    ids=["2 MB", "25,000 elements", "100 levels", "document type", "UTF-16", "instruction", "declaration", "entities",
+    ids=["2 MB", "8,000 elements", "100 levels", "document type", "UTF-16", "instruction", "declaration", "entities",
          "no role", "a page", "1,024 bits", "nine certificates", "60 endpoints"],
 )  # fmt: skip
 def test_metadata_beyond_the_limits_is_refused(rule: SamlRule, content: Callable[[], bytes]) -> None:
