@@ -100,6 +100,7 @@ class ContinuationPurpose(StrEnum):
     CLIENT_ASSERTION = "client_assertion"  # the jti of a client assertion that was used (RFC 7523)
     IDEMPOTENCY = "idempotency"  # the response to a request with an Idempotency-Key
     LOGOUT_TOKEN = "logout_token"  # the jti of a logout token of an organization's provider
+    SAML_MESSAGE = "saml_message"  # the ID of a SAML assertion or request that was accepted
     SEEN = "seen"  # a device or place that an account signed in from
 
 
