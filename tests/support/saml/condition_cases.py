@@ -64,7 +64,10 @@ def _wrong(name: str, change: Change, rule: SamlRule = _R.CONDITIONS, **argument
 
 
 def _wrong_values(element: str, name: str, *values: str | None, **arguments: Any) -> list[Case]:
-    return [_wrong(f"{element} {name}={value}", attribute(element, name, value), **arguments) for value in values]
+    return [
+        _wrong(f"{element} {name}={value and ascii(value)[:60]}", attribute(element, name, value), **arguments)
+        for value in values
+    ]
 
 
 def _wrong_texts(element: str, rule: SamlRule, *values: str) -> list[Case]:
@@ -80,6 +83,9 @@ CONDITION_CASES = [
     _wrong("element in NameID", added("NameID", "<x>.evil.example</x>"), _R.TEXT),
     _wrong("element in Audience", added("Audience", "<x/>"), _R.TEXT),
     _wrong("element in Issuer", added("Issuer", "<x/>"), _R.TEXT),
+    *_wrong_values("NameID", "Format", "urn:" + "x" * 3_000, rule=_R.TEXT),
+    *_wrong_values("AuthnStatement", "SessionIndex", "s" * 3_000, "s\r\nx", rule=_R.TEXT),
+    *_wrong_values("Attribute", "Name", "n" * 3_000, "n\u202e", rule=_R.TEXT),
     _wrong("value of 5,000 characters", text("AttributeValue", "a" * 5_000), _R.TEXT),
     _wrong("issuer of the assertion", _assertion_issuer("https://evil.example")),
     _wrong("issuer with a slash more", _assertion_issuer("https://idp.example/saml/")),

@@ -51,6 +51,7 @@ ENCRYPTION_CASES = [
     _refused("triple DES", encryption={"content": f"{XENC}tripledes-cbc"}, signed=_SIGNED),
     _refused("no algorithm", encryption={"content": ""}),
     _refused("OAEP with MD5", encryption={"parameters": f'<d:DigestMethod xmlns:d="{DS}" Algorithm="urn:md5"/>'}),
+    _refused("OAEP with a label", encryption={"parameters": f'<x:OAEPparams xmlns:x="{XENC}">AAAA</x:OAEPparams>'}),
     _refused("key of another length", encryption={"key_bytes": 16}),
     _refused("two keys", encryption={"copies": 2}),
     _refused("no key", after=removed("EncryptedKey")),

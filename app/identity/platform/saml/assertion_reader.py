@@ -23,6 +23,7 @@ from app.identity.platform.saml.xml_elements import (
     instant,
     local_name,
     only_child,
+    optional_attribute,
     optional_child,
     optional_instant,
     whole_text,
@@ -74,7 +75,7 @@ def read_assertion(
         expires_at=min(ends) + CLOCK_SKEW,
         authenticated_at=authenticated_at,
         context_class=_context_class(statement),
-        session_index=str(statement.get("SessionIndex", "")),
+        session_index=optional_attribute(statement, "SessionIndex"),
         session_expires_at=session_end,
         attributes=_attributes(assertion),
         certificate=certificate,
@@ -116,9 +117,9 @@ def wrong(text: str, expected: str, received: Any) -> SamlRefusal:
 def read_name_id(element: _Element) -> SamlNameId:
     return SamlNameId(
         value=whole_text(element, _MAX_NAME_ID_LENGTH),
-        name_format=str(element.get("Format", UNSPECIFIED_FORMAT)),
-        name_qualifier=str(element.get("NameQualifier", "")),
-        sp_name_qualifier=str(element.get("SPNameQualifier", "")),
+        name_format=optional_attribute(element, "Format", UNSPECIFIED_FORMAT),
+        name_qualifier=optional_attribute(element, "NameQualifier"),
+        sp_name_qualifier=optional_attribute(element, "SPNameQualifier"),
     )
 
 
@@ -179,8 +180,8 @@ def _attributes(assertion: _Element) -> Mapping[str, AssertionAttribute]:
             earlier = found[name].values if name in found else ()
             found[name] = AssertionAttribute(
                 values=(*earlier, *values),
-                friendly_name=str(element.get("FriendlyName", "")),
-                name_format=str(element.get("NameFormat", "")),
+                friendly_name=optional_attribute(element, "FriendlyName"),
+                name_format=optional_attribute(element, "NameFormat"),
             )
     if len(found) > _MAX_ATTRIBUTES or count > _MAX_VALUES:
         raise SamlRefusal(SamlRule.SIZE, "The assertion has too many attributes.", expected=f"{_MAX_ATTRIBUTES}")

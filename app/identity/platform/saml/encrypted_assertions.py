@@ -112,10 +112,13 @@ def _key_scheme(method: _Element) -> padding.OAEP:
         raise _refused_algorithm("RSA-OAEP", algorithm)
     digest = optional_child(method, ds("DigestMethod"))
     mask = optional_child(method, f"{{{ENCRYPTION_11}}}MGF")
+    unknown = [child for child in method if child is not digest and child is not mask]
     digest_name = None if digest is None else str(digest.get("Algorithm"))
     mask_name = None if mask is None or algorithm == _OAEP else str(mask.get("Algorithm"))
-    if digest_name not in _OAEP_DIGESTS or mask_name not in _OAEP_MASKS or len(method) > 2:
-        raise _refused_algorithm("RSA-OAEP with SHA-1, SHA-256 or SHA-512", digest_name or mask_name or algorithm)
+    if unknown or digest_name not in _OAEP_DIGESTS or mask_name not in _OAEP_MASKS:
+        raise _refused_algorithm(
+            "RSA-OAEP with SHA-1, SHA-256 or SHA-512, without other parameters", digest_name or mask_name or algorithm
+        )
     return padding.OAEP(padding.MGF1(_OAEP_MASKS[mask_name]()), _OAEP_DIGESTS[digest_name](), None)
 
 

@@ -31,6 +31,7 @@ from app.identity.platform.saml.xml_elements import (
     instant,
     local_name,
     only_child,
+    optional_attribute,
     optional_child,
     optional_instant,
     whole_text,
@@ -121,16 +122,16 @@ def accept_authn_request(
     if optional_child(request, saml("Subject")) is not None or optional_child(request, saml("Conditions")) is not None:
         raise _unsupported("A request that names a subject or conditions isn’t supported.", "Subject")
     policy = optional_child(request, samlp("NameIDPolicy"))
-    wanted = optional_child(request, samlp("RequestedAuthnContext"))
+    requested = optional_child(request, samlp("RequestedAuthnContext"))
     return AcceptedAuthnRequest(
         request_id=attribute(request, "ID"),
         issuer=peer.entity_id,
         acs_url=_acs_url(request, peer),
-        name_id_format="" if policy is None else str(policy.get("Format", "")),
+        name_id_format="" if policy is None else optional_attribute(policy, "Format"),
         must_reauthenticate=boolean(request, "ForceAuthn"),
         is_passive=boolean(request, "IsPassive"),
-        context_classes=() if wanted is None else _texts(wanted, saml("AuthnContextClassRef")),
-        comparison="exact" if wanted is None else _comparison(wanted),
+        context_classes=() if requested is None else _texts(requested, saml("AuthnContextClassRef")),
+        comparison="exact" if requested is None else _comparison(requested),
         relay_state=envelope.relay_state,
         is_signed=is_signed,
         expires_at=issued_at + MAX_REQUEST_AGE + CLOCK_SKEW,
@@ -280,8 +281,8 @@ def _texts(parent: _Element, tag: str) -> tuple[str, ...]:
     return tuple(whole_text(element) for element in found)
 
 
-def _comparison(wanted: _Element) -> str:
-    comparison = str(wanted.get("Comparison", "exact"))
+def _comparison(requested: _Element) -> str:
+    comparison = str(requested.get("Comparison", "exact"))
     if comparison not in _COMPARISONS:
         raise _unsupported("The comparison of contexts is unknown.", comparison)
     return comparison

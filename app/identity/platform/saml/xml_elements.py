@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,12}))?Z", re.ASCII)
 _MICROSECOND_DIGITS: Final = 6
+_MAX_ATTRIBUTE_LENGTH: Final = 2_048
 
 
 def children(parent: _Element, tag: str) -> list[_Element]:
@@ -70,7 +71,7 @@ def whole_text(element: _Element, max_length: int = 1_024) -> str:
 
 def attribute(element: _Element, name: str) -> str:
     """Return an attribute. Raises SamlRefusal if it is missing or empty."""
-    value = element.get(name)
+    value = optional_attribute(element, name)
     if not value:
         raise SamlRefusal(
             SamlRule.STRUCTURE,
@@ -78,7 +79,20 @@ def attribute(element: _Element, name: str) -> str:
             expected=f"{name} of {local_name(element.tag)}",
             received=None,
         )
-    return str(value)
+    return value
+
+
+def optional_attribute(element: _Element, name: str, default: str = "") -> str:
+    """Return an attribute, or the default if it is missing. Raises SamlRefusal for a long one, or one with control characters."""
+    value = str(element.get(name, default))
+    if len(value) > _MAX_ATTRIBUTE_LENGTH or not value.isprintable():
+        raise SamlRefusal(
+            SamlRule.TEXT,
+            "An attribute is too long or has control characters.",
+            expected=f"{name} of {local_name(element.tag)} of at most {_MAX_ATTRIBUTE_LENGTH} characters",
+            received=f"{len(value)} characters",
+        )
+    return value
 
 
 def instant(element: _Element, name: str) -> datetime:
