@@ -91,6 +91,7 @@ def test_metadata_without_the_pinned_signature_is_refused(rule: SamlRule, conten
         (R.METADATA, text("X509Certificate", "AAAA")),
         (R.METADATA, text("X509Certificate", "*")),
         (R.METADATA, text("X509Certificate", "")),
+        (R.METADATA, text("X509Certificate", "A" * 1_000_000)),
         (R.METADATA, added("X509Certificate", "<x/>")),
         (R.STRUCTURE, attribute("SingleLogoutService", "Location", None)),
         (R.STRUCTURE, attribute("EntityDescriptor", "entityID", None)),
