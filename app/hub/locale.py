@@ -15,7 +15,7 @@ from markupsafe import Markup  # noqa: TID251 - texts of templates may have mark
 
 from app.kit.caching.bounded_cache import bounded_cache
 from app.kit.text.languages import LANGUAGES, SOURCE, Language, catalogue, lookup, negotiate
-from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
+from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts, placeholder_text
 
 COOKIE: Final = "gatehouse-language"
 
@@ -60,6 +60,12 @@ class PageTexts:
         if found is None:
             found = self._html[text] = Markup.escape(self.catalogue.gettext(text))
         return found
+
+    def placeholder(self, label: str) -> str:
+        """Return the tenant's placeholder of fields with a label; empty without one."""
+        source = placeholder_text(label)
+        found = self.text(source)
+        return found if found != source else ""
 
     def plural(self, one: str, many: str, count: int, context: str = "") -> str:
         """Return the translation of a text in the form of a count."""
@@ -124,6 +130,11 @@ class LazyText(LazyString):  # type: ignore[misc]  # Flask-Babel ships no types
     def __init__(self, text: str, variables: dict[str, Any], plural: str = "", context: str = "") -> None:
         super().__init__(None)
         self._text, self._variables, self._plural, self._context = text, variables, plural, context
+
+    @property
+    def placeholder(self) -> str:
+        """The tenant's placeholder of fields with this label, in the language of the page; empty without one."""
+        return "" if self._context or self._variables else current_texts().placeholder(self._text)
 
     def __str__(self) -> str:
         found = self._translation()

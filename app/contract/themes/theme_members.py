@@ -7,6 +7,7 @@ from pydantic import Field
 
 from app.contract.configuration_model import Tag
 from app.kit.operations.wire import Wire
+from app.kit.text.tenant_texts import FIELD_LABELS, PLACEHOLDER
 
 MAX_FILES: Final = 20
 Label = Annotated[str, Field(max_length=600)]
@@ -125,6 +126,9 @@ LABELS: Final[Mapping[str, str]] = {
     "state": "state_or_region",
     "about": "about_you",
     "otp": "6_digit_code",
+}
+PLACEHOLDERS: Final[Mapping[str, str]] = {
+    name: f"{PLACEHOLDER}{key}" for name, key in LABELS.items() if key in FIELD_LABELS
 }
 BUTTONS: Final[Mapping[str, str]] = {
     "login": "sign_in",

@@ -113,10 +113,26 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
     return kind(label, checks, render_kw=attributes)
 
 
+class _OwnLabel(str):
+    """A label that the tenant wrote. The field keeps the placeholder that it has with the built-in label."""
+
+    built_in: Any = ""
+
+    @property
+    def placeholder(self) -> str:
+        """The tenant's placeholder in the language of the page; empty without one."""
+        return getattr(self.built_in, "placeholder", "")
+
+
 def field_label(field: FormField) -> Any:
     """Return the label of a field: the tenant's, else the built-in one, else its name."""
+    built_in = _LABELS.get(field.name)
+    if own := localized(field.label):
+        label = _OwnLabel(own)
+        label.built_in = built_in
+        return label
     name = field.name.removeprefix(CUSTOM).replace("_", " ").strip()
-    return localized(field.label) or _LABELS.get(field.name) or name[:1].upper() + name[1:]
+    return built_in or name[:1].upper() + name[1:]
 
 
 def _missing(field: FormField) -> Any:

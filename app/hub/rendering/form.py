@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from wtforms import Field, HiddenField
 from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
+from wtforms.widgets import EmailInput, PasswordInput, TextArea, TextInput
 
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.widget_attributes import with_cached_attributes
@@ -28,6 +29,7 @@ from app.kit.operations.wire import Wire
 TOKEN_FIELD: Final = "token"
 _FEW_FIELDS: Final = 4
 """Maximum number of fields of a short form, which needs no error summary."""
+_TYPED_INTO: Final = (TextInput, EmailInput, PasswordInput, TextArea)
 _INVALID_TOKEN: Final = _l("This form has expired. Reload the page and try again.")
 
 
@@ -103,10 +105,12 @@ class HubForm(FlaskForm):
             return visit.form if visit.is_post else None
 
         def render_field(self, field: Field, render_kw: dict[str, Any]) -> Any:
-            """Return the field's control, with its attributes written by `attributes`."""
+            """Return the field's control with the tenant's placeholder, and with its attributes written by `attributes`."""
             field.widget = with_cached_attributes(field.widget)
-            focus = {"autofocus": True} if field is self.focused else {}
-            return super().render_field(field, focus | render_kw)
+            added: dict[str, Any] = {"autofocus": True} if field is self.focused else {}
+            if isinstance(field.widget, _TYPED_INTO) and (own := getattr(field.label.text, "placeholder", "")):
+                added["placeholder"] = own
+            return super().render_field(field, added | render_kw)
 
     def is_submitted(self) -> bool:
         return current_visit().is_post

@@ -36,6 +36,18 @@ MAX_PROBLEMS: Final = 50
 """Reported at once: the near name of each strange key is looked for among all keys."""
 OWN: Final = "own."
 """The beginning of keys of a theme's own texts, which its templates show."""
+PLACEHOLDER: Final = "placeholder."
+"""The beginning of keys of placeholders, before the key of the label of their fields. Fields have none unless a theme has one."""
+MAX_PLACEHOLDER_LENGTH: Final = 60
+"""A field on a phone shows about half of them."""
+FIELD_LABELS: Final = (
+    "email", "username", "phone_number",
+    "email_or_phone_number", "email_or_username", "phone_number_or_username", "email_phone_number_or_username",
+    "new_email", "password", "your_password", "current_password", "new_password",
+    "title", "first_name", "middle_name", "last_name", "nickname", "gender",
+    "company", "website", "address", "city", "state_or_region", "about_you",
+)  # fmt: skip
+"""Keys of the labels of fields that can have a placeholder: no codes, whose digits have marks, and no dates, which browsers draw."""
 _OWN_KEY: Final = re.compile(r"own\.[a-z0-9_.]{1,60}")
 _TURNING: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF"})
 """Embeddings and overrides; isolates and marks stay, which Arabic texts need."""
@@ -113,10 +125,9 @@ def compile_texts(texts: TextsByLanguage) -> TenantTexts:
 @cache
 def texts_of_keys() -> TenantTexts:
     """Return texts that show their keys in English, for designers who look for the key of what they see."""
-    own = {
-        (source.context, source.text): {"other": key} if source.plural else key
-        for key, source in text_keys().current.items()
-    }
+    placeholders = (f"{PLACEHOLDER}{label}" for label in FIELD_LABELS)
+    sources = {**text_keys().current, **{key: _source(key) for key in placeholders}}
+    own = {(source.context, source.text): {"other": key} if source.plural else key for key, source in sources.items()}
     return TenantTexts("keys", {SOURCE.tag: _TenantCatalogue(SOURCE.tag, own)})
 
 
@@ -200,6 +211,8 @@ def _compiled(key: str, wording: Wording, tag: str) -> tuple[SourceText, Any]:
 
 def _source(key: str) -> SourceText:
     keys = text_keys()
+    if key.startswith(PLACEHOLDER):
+        return _placeholder_source(key, keys)
     source = keys.current.get(key) or (SourceText(key, context=OWN) if _OWN_KEY.fullmatch(key) else None)
     if source is not None:
         return source
@@ -208,6 +221,20 @@ def _source(key: str) -> SourceText:
         raise RefusedText(f"no text: no page has it any more{f'; see {successor}' if successor else ''}")
     near = near_name(key, keys.current)
     raise RefusedText(f"a key of a text{f'; did you mean {near}?' if near else ''}")
+
+
+def _placeholder_source(key: str, keys: TextKeys) -> SourceText:
+    label = key.removeprefix(PLACEHOLDER)
+    if label in FIELD_LABELS and label in keys.current:
+        return SourceText(placeholder_text(keys.current[label].text))
+    near = near_name(label, FIELD_LABELS)
+    hint = f"; did you mean {PLACEHOLDER}{near}?" if near else ""
+    raise RefusedText(f"{PLACEHOLDER} and the label of a field: {', '.join(FIELD_LABELS)}{hint}")
+
+
+def placeholder_text(label: str) -> str:
+    """Return what stands for the placeholder of fields with a label in catalogues: that of a theme has a text for it."""
+    return f"{PLACEHOLDER}{label}"
 
 
 def _categories(tag: str) -> tuple[PluralCategory, ...]:
@@ -233,8 +260,9 @@ def _format_string(source: SourceText, text: str, *, is_form: bool = False) -> s
     """Return the text with `%(name)s` for `{name}`, as the source has it. Raises RefusedText."""
     if not has_visible_text(text):
         raise RefusedText("a text that isn’t empty")
-    if len(text) > MAX_TEXT_LENGTH:
-        raise RefusedText(f"at most {MAX_TEXT_LENGTH} characters; found {len(text)}")
+    longest = MAX_PLACEHOLDER_LENGTH if source.text.startswith(PLACEHOLDER) else MAX_TEXT_LENGTH
+    if len(text) > longest:
+        raise RefusedText(f"at most {longest} characters; found {len(text)}")
     if not is_line(text):
         raise RefusedText("one line without control characters")
     parts, used = [], set()

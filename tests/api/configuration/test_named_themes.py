@@ -40,6 +40,21 @@ def test_file_names_a_theme_that_it_adds(acme: TenantServer) -> None:
     assert business["Display"]["ThemeName"] == "Spring"
 
 
+def test_placeholders_by_file_and_by_request_are_the_same(acme: TenantServer) -> None:
+    token = machine(acme, "all")
+    brand = {"texts": {"de": {"placeholder.email": "name@firma.example"}}}
+    apply(acme, themes=[{"name": "By file", "brand": brand}])
+    locales = {"de": {"placeholders": {"emailid": "name@firma.example"}}}
+    answered(ask(acme, token, "POST", "/v2/manage/hosted-pages/themes", {"Name": "By request", "Locales": locales}))
+    one, other = answered(ask(acme, token, "GET", "/v2/manage/hosted-pages/themes"))["Data"]
+    assert one["Brand"]["Texts"] == other["Brand"]["Texts"] == brand["texts"]
+    themes = [
+        answered(ask(acme, token, "GET", f"/v2/manage/hosted-pages/themes/{each['Id']}")) for each in (one, other)
+    ]
+    for theme in themes:
+        assert theme["Locales"]["de"]["placeholders"] == {"emailid": "name@firma.example"}
+
+
 @pytest.mark.parametrize(
     ("key", "item"),
     [("applications", SHOP), ("organizations", {"name": "globex"})],

@@ -10,6 +10,7 @@ from flask import Flask
 
 from app.contract.themes import theme_members
 from app.kit.text.source_texts import text_keys
+from app.kit.text.tenant_texts import FIELD_LABELS
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
@@ -45,6 +46,7 @@ WHOLE: dict[str, Any] = {
     "Locales": {
         "de": {
             "labels": {"emailid": "Mailadresse", "password": "Kennwort"},
+            "placeholders": {"emailid": "name@firma.example"},
             "buttonsName": {"login": "Herein"},
             "validationMessages": [{"rule": "required", "message": "Da fehlt etwas."}],
             "errorMessages": [{"code": 966, "message": "Das passt nicht zusammen."}],
@@ -99,7 +101,7 @@ def test_both_spellings_are_one_theme(send: Send) -> None:
     brand = theme["Brand"]
     assert (brand["Background"], brand["Scene"], brand["Picture"]) == ("#faf7f0", "picture", "/theme/hills.jpg")
     assert brand["Texts"]["de"] == {
-        "email": "Mailadresse", "password": "Kennwort", "sign_in": "Herein",
+        "email": "Mailadresse", "password": "Kennwort", "placeholder.email": "name@firma.example", "sign_in": "Herein",
         "fill_in_this_field": "Da fehlt etwas.", "wrong_email_or_password": "Das passt nicht zusammen.",
     }  # fmt: skip
     again = answered(send("POST", body={"Name": "From the brand", "Brand": brand}))
@@ -188,7 +190,11 @@ def english(**members: Any) -> dict[str, Any]:
         ({PAGE: {"Profile": {"EndScript": "x = 1"}}}, "Pages.Profile.EndScript: expected none"),
         ({PAGE: {"Auth": {"HeadTags": "<meta name=\"a\">"}}}, "Pages.Auth.HeadTags: line 1: expected of <meta>"),
         (english(labels={"emailId": "Mail"}), "Locales.en.labels.emailId: expected one of emailid"),
-        (english(placeholders={"emailid": "Mail"}), "Locales.en.placeholders: expected none"),
+        (english(placeholders={"otp": "123456"}), "Locales.en.placeholders.otp: expected one of emailid"),
+        (english(placeholders={"emailId": "Mail"}), "did you mean emailid?"),
+        (english(placeholders={"emailid": "x" * 61}), "Locales.en.placeholders.emailid: expected at most 60 characters; found 61"),
+        (english(placeholders={"emailid": " "}), "Locales.en.placeholders.emailid: expected a text that isn’t empty"),
+        (english(placeholders={"emailid": "%s"}), "Locales.en.placeholders.emailid: expected a text without %s"),
         (english(passwordMeterConfiguration=[{"case": "weak"}]), "Locales.en.passwordMeterConfiguration: expected none"),
         (english(validationMessages=[{"rule": "required", "message": "%s?"}]), "required: expected a text without %s"),
         (english(errorMessages=[{"code": 1, "message": "No"}]), "Locales.en.errorMessages.1: expected one of 936"),
@@ -207,6 +213,7 @@ def test_every_member_has_a_text_without_placeholders() -> None:
     tables = (
         theme_members.CONTENT,
         theme_members.LABELS,
+        {key: key for key in FIELD_LABELS},
         theme_members.BUTTONS,
         theme_members.RULES,
         theme_members.ERRORS,

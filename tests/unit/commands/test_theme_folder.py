@@ -116,6 +116,10 @@ def test_texts_are_a_file_for_each_language(theme: Path, texts: Path) -> None:
     ("text", "expected"),
     [
         ("a: b\ncontinu: Go", "hazel/texts/en.yaml:2: continu: expected a key of a text; did you mean continue?"),
+        (
+            "a: b\nplaceholder.emial: x",
+            "hazel/texts/en.yaml:2: placeholder.emial: expected placeholder. and the label of a field: email, username, ",
+        ),
         ("a: b\ncontinue: 5", "hazel/texts/en.yaml:2: continue: expected text (put it in quotes); found 5"),
         ("a: b\ncontinue: [Go]", "hazel/texts/en.yaml:2: continue: expected text; found a list"),
         (
@@ -145,6 +149,11 @@ def test_texts_lie_within_the_folder(theme: Path, texts: Path) -> None:
     outside.write_text("continue: Go")
     (texts / "en.yaml").symlink_to(outside)
     assert problem(theme, "").startswith("hazel/texts/en.yaml:1: expected a link within the theme folder")
+
+
+def test_placeholders_are_among_the_texts(theme: Path, texts: Path) -> None:
+    (texts / "de.yaml").write_text("placeholder.email: name@firma.example")
+    assert brand(theme, "").texts == {"de": {"placeholder.email": "name@firma.example"}}
 
 
 def test_texts_of_all_files_together_are_bounded(theme: Path, texts: Path) -> None:

@@ -190,14 +190,11 @@ def _put_page(places: _Places, page: str, files: ThemePage) -> None:
 
 def _put_locale(places: _Places, tag: str, locale: LocaleInfo) -> None:
     name = f"Locales.{tag}"
-    if locale.placeholders:
-        raise BadField(
-            f"{name}.placeholders: expected none: fields have labels and hints, which stay while people type."
-        )
     if locale.password_meter_configuration:
         raise BadField(f"{name}.passwordMeterConfiguration: expected none: pages show rules in place of a meter.")
     rows: list[tuple[str, Mapping[Any, str], Any, str]] = [
         *(("labels", theme_members.LABELS, key, text) for key, text in locale.labels.items()),
+        *(("placeholders", theme_members.PLACEHOLDERS, key, text) for key, text in locale.placeholders.items()),
         *(("buttonsName", theme_members.BUTTONS, key, text) for key, text in locale.buttons_name.items()),
         *(("validationMessages", theme_members.RULES, row.rule, row.message) for row in locale.validation_messages),
         *(("errorMessages", theme_members.ERRORS, row.code, row.message) for row in locale.error_messages),
@@ -282,6 +279,7 @@ def _locale(wordings: Mapping[str, Any]) -> LocaleInfo:
 
     return LocaleInfo(
         labels=dict(named(theme_members.LABELS)),
+        placeholders=dict(named(theme_members.PLACEHOLDERS)),
         buttons_name=dict(named(theme_members.BUTTONS)),
         validation_messages=[
             theme_members.ValidationMessage(rule=rule, message=text) for rule, text in named(theme_members.RULES)
