@@ -31,6 +31,7 @@ ROWS: Final[Mapping[str, str]] = {
     "Elements of an SVG picture": f"{svg.MAX_ELEMENTS:,}, {svg.MAX_DEPTH} within one another",
     "`display_name`": f"{branding.MAX_DISPLAY_NAME} characters",
     "A text, `sentence` and `signature`": f"{tenant_texts.MAX_TEXT_LENGTH} characters; all texts {tenant_texts.MAX_BYTES // _KILO} kB",
+    "The placeholder of a field": f"{tenant_texts.MAX_PLACEHOLDER_LENGTH} characters",
     "A template": f"{language.MAX_BYTES // _KILO} kB, {language.MAX_TAGS} values and statements",
     "Elements in a template": f"{markup.MAX_DEPTH} within one another",
     "Conditions in a template": f"{language.MAX_NESTING} within one another",
