@@ -209,7 +209,12 @@ def enter_presses_first_button(reader: PageReader, pages: dict[str, str], subtes
                 sheet.page.evaluate(FOCUS, [frame, index])
                 with sheet.page.expect_request(lambda request: request.method == "POST") as sent:
                     sheet.page.keyboard.press("Enter")
-                assert not button or f"{button}={value}" in (sent.value.post_data or "")
+                assert not button or has_field(sent.value.post_data or "", button, value)
+
+
+def has_field(body: str, name: str, value: str) -> bool:
+    """Return whether a form sent a field, urlencoded or as multipart."""
+    return f"{name}={value}" in body or f'name="{name}"\r\n\r\n{value}\r\n' in body
 
 
 FORMS = """[...doc.querySelectorAll("main form[method=post]")].filter(form => form.querySelector("input.control:not([type=file])"))"""

@@ -172,7 +172,14 @@ class EditorForm(HubForm):
     place = SelectField(_l("Where"), choices=[], validate_choice=False)
     language = SelectField(_l("Language"), choices=[], validate_choice=False)
     start = HiddenField()
+    searched = HiddenField()
+    """The search whose texts the form has, as `search` returns it."""
     shown = SelectField(_l("Page"), choices=[], validate_choice=False)
+
+    @property
+    def search(self) -> str:
+        """The search of the fields, as one text."""
+        return " ".join((self[name].data or "").strip() for name in ("language", "place", "words"))
 
     def to_request(self) -> ThemeEdit:
         text = {name: (self[name].data or "").strip() for name in _MEMBERS}

@@ -187,11 +187,11 @@ def submit() -> Response:
     """Save a draft, or show the form again with its typed values: with the contrast, another page, or the texts that were found."""
     view, posted = _opened(), current_visit().form
     form = _posted_form(view, [place for name in posted if (place := TextPlace.read(name))])
-    done = posted.get("do", "")
+    done = _pressed(form, posted.get("do", ""))
     if done in ("find", "more"):
         start = _start(posted.get("start", "")) + MAX_FOUND if done == "more" else 0
         form = _posted_form(view, _after_search(form, start))
-        form.start.data = str(start)
+        form.start.data, form.searched.data = str(start), form.search
     is_valid = form.validate()
     page = ThemeEditorPage(form, view)
     if done or not is_valid:
@@ -204,6 +204,13 @@ def submit() -> Response:
     searched = {name: form[name].data or "" for name in ("language", "words", "place", "start")}
     kept = {"key": form.key, **searched, "shown": page.shown_page}
     return redirect_to(f"{THEME_EDITOR}?{urlencode({**kept, 'done': 'saved'})}")
+
+
+def _pressed(form: EditorForm, button: str) -> str:
+    """Return the button of a press; for Enter in a field the one that people mean there: the search, once it differs from the shown one."""
+    if button != "enter":
+        return button
+    return "" if form.search == form.searched.data else "find"
 
 
 def _posted_form(view: ThemeEditorView, places: Iterable[TextPlace]) -> EditorForm:
@@ -243,7 +250,7 @@ def _stored_page(
     chosen = {"language": tag, "words": words, "shown": shown, "place": place, "start": str(found.start)}
     values = {**stored_values(view, places), **chosen}
     form = form_for(view, languages, places, PAGES, formdata=None, data=values)
-    form.key = key
+    form.key, form.searched.data = key, form.search
     return ThemeEditorPage(form, view, is_stored=True)
 
 

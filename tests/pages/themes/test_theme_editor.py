@@ -74,6 +74,37 @@ def test_color_and_text_become_a_draft(themes: Themes, visitor: Visitor, theme: 
     assert [facts["by"] for facts in themes.audited("theme_versions.drafted")] == [drafted["CreatedBy"]]
 
 
+def entered(page: VisitedPage, **typed: str) -> VisitedPage:
+    """Press Enter in a field: browsers then press the first button of the form."""
+    form = page.form("Save draft")
+    (name, value), *_ = re.findall(r'<button type="submit"[^>]* name="(\w+)" value="(\w+)"', page.html)
+    return page.visitor.send("POST", f"{page.visitor.home}{form.action}", {**form.fields, **typed, name: value})
+
+
+def test_enter_finds_texts_after_a_change_of_the_search(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme)
+    for search in ({"words": "forgot", "language": "en"}, {"words": "forgot", "language": "de"}):
+        page = entered(page, display_name="Typed", **search)
+        assert f"text/{search['language']}/forgot_password/" in page.html
+        assert page.form("Save draft").fields["display_name"] == "Typed"
+        assert len(themes.listed(theme)) == 1
+
+
+def test_enter_saves_while_the_search_is_the_shown_one(themes: Themes, visitor: Visitor, theme: str) -> None:
+    search = {"words": "forgot", "language": "en"}
+    found = entered(opened(themes, visitor, theme), **search)
+    assert "Saved as a draft" in (saved := entered(found, **search, **{TEXT: "Lost it?"})).text
+    assert "Lost it?" in str(newest(themes, theme)["Brand"])
+    assert "Saved as a draft" in entered(saved, **search, color="#0b7a5b").text
+
+
+def test_enter_finds_texts_beside_a_wrong_value(themes: Themes, visitor: Visitor, theme: str) -> None:
+    wrong = opened(themes, visitor, theme).press("Save draft", color="green", words="forgot", language="en")
+    assert wrong.status == 422
+    assert TEXT not in wrong.html
+    assert TEXT in entered(wrong, words="forgot", language="en").html
+
+
 def test_emptied_text_is_ours_again(themes: Themes, visitor: Visitor, theme: str) -> None:
     page = opened(themes, visitor, theme).press("Find texts", words="passwort weg", language="de")
     page.press("Save draft", **{"text/de/forgot_password/": ""})
