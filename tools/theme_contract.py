@@ -25,7 +25,7 @@ from jinja2 import Environment, nodes
 
 from app.commands.theme.changes import our_blocks
 from app.contract.themes.layout_templates import CONTRACT
-from app.contract.themes.page_templates import BLOCKS, CONTRACT_FILE, MAIN, page_templates, written
+from app.contract.themes.page_templates import BLOCKS, CONTRACT_FILE, MAIN, page_templates, read_pages, written
 from app.contract.themes.theme_contract import style
 from app.hub import create_app
 from app.hub.gallery import all_samples
@@ -35,6 +35,7 @@ from app.kit.templating.contract import Items, Value, ValueKind
 from app.settings import Settings
 from tools.theme_contract_page import page
 from tools.theme_contract_released import release, removed
+from tools.theme_contract_samples import samples
 from tools.theme_contract_shown import SHOWN
 
 PAGE = DOCS / "theme-contract.md"
@@ -176,10 +177,10 @@ def _field_docstrings(kind: type) -> dict[str, str]:
 
 def document() -> str:
     """Return the contract as JSON."""
-    return (
-        json.dumps({"contract": CONTRACT, **style(), "pages": views()}, indent=1, ensure_ascii=False, sort_keys=False)
-        + "\n"
-    )
+    pages = views()
+    found = samples({name: page.values for name, page in read_pages({"pages": pages}).items()})
+    made = {"contract": CONTRACT, **style(), "pages": pages, "samples": found}
+    return json.dumps(made, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
 
 
 def main() -> int:

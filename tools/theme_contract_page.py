@@ -2,18 +2,22 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from app.contract.messages.models import MailKind
 from app.contract.themes import mail_templates
 from app.contract.themes.layout_templates import CONTRACT, LAYOUTS
 from app.contract.themes.page_templates import BLOCKS, EVERYWHERE, PageContract, page_templates
 from app.contract.themes.part_bodies import OUR_BODIES
 from app.contract.themes.part_templates import PARTS
-from app.contract.themes.theme_contract import style
+from app.contract.themes.theme_contract import document, style
 from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
 from app.kit.templating.page_classes import OF_LAYOUTS
 from app.kit.templating.page_markup import LINE, SHAPES
 from app.kit.text.typography import typographic
+from tools.theme_contract_samples import EVERY_MAIL, EVERY_PAGE
+
+_Samples = Mapping[str, list[Any]]
+"""Samples by the name of the value."""
 
 HEAD = f"""# The contract of themes
 
@@ -28,6 +32,8 @@ blocks and parts can be added. A page that a later release adds has the theme’
   conditions. Where `has_name` is false, `name()` is empty and can be left out.
 - Every template also has `{{{{ text("key") }}}}`: our texts and your own, by the keys of `gatehouse theme texts`. A text with
   placeholders takes their values: `{{{{ text("sign_in_to_name", name=application) }}}}`.
+- Examples are from the samples of `gatehouse theme preview`. They’re no promise. `gatehouse theme contract` has them
+  as `samples`, by template and value.
 """
 LAYOUT_HEAD = """
 ## Layouts
@@ -77,18 +83,19 @@ Custom properties are read with `var(--ink)`. Colors are computed from `theme.ya
 
 def page() -> str:
     """Return the whole page."""
+    samples = document()["samples"]
     optional = [f"`{name}`" for name, (_, is_required) in BLOCKS.items() if not is_required]
     blocks = table("Block", ((f"`{name}`", meaning) for name, (meaning, _) in BLOCKS.items()))
-    parts = [HEAD, LAYOUT_HEAD, *(_section(name, contract) for name, contract in LAYOUTS.items())]
+    parts = [HEAD, LAYOUT_HEAD, *(_section(name, contract, samples) for name, contract in LAYOUTS.items())]
     parts += [_part_head(), *(_part(name, contract) for name, contract in PARTS.items())]
     parts += [
         PAGE_HEAD.replace("{optional}", " and ".join(optional)),
         blocks,
         PAGE_ALONE,
-        table("Value", value_rows(EVERYWHERE)),
+        table("Value", value_rows(EVERYWHERE, samples[EVERY_PAGE])),
     ]
-    parts += (_of_page(name, found) for name, found in page_templates().items())
-    parts += [MAIL_HEAD, *_mails()]
+    parts += (_of_page(name, found, samples) for name, found in page_templates().items())
+    parts += [MAIL_HEAD, *_mails(samples)]
     parts += [CSS_HEAD, *_style()]
     return typographic(re.sub(r"\n{3,}", "\n\n", "".join(parts)))
 
@@ -125,14 +132,31 @@ def table(first: str, rows: Iterable[tuple[str, str]]) -> str:
     return "\n".join((f"| {first} | Meaning |", "| --- | --- |", *lines)) + "\n" if lines else ""
 
 
-def value_rows(values: Mapping[str, Value | Items]) -> Iterator[tuple[str, str]]:
-    """Yield each value of a template's view as a template writes it, with its meaning."""
+def value_rows(values: Mapping[str, Value | Items], samples: _Samples) -> Iterator[tuple[str, str]]:
+    """Yield each value of a template's view as a template writes it, with its meaning and its samples."""
     for key, value in values.items():
+        found = samples.get(key, [])
         if isinstance(value, Items):
-            members = ", ".join(f"`{member}`" for member in value.members)
+            members = ", ".join(_member(member, found) for member in value.members)
             yield f"`{{% for item in {key} %}}`", f"{value.meaning} Each has {members}."
+        elif value.kind is ValueKind.FLAG:
+            yield f"`{{% if {key} %}}`", value.meaning
         else:
-            yield f"`{{% if {key} %}}`" if value.kind is ValueKind.FLAG else f"`{{{{ {key} }}}}`", value.meaning
+            told = [*map(_code, found)]
+            if all(code in value.meaning for code in told):
+                told = []
+            word = " Examples: " if len(told) > 1 else " Example: "
+            yield f"`{{{{ {key} }}}}`", value.meaning + (f"{word}{', '.join(told)}." if told else "")
+
+
+def _member(name: str, rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return a member of a list's rows, with that of the first row that has one; flags have none."""
+    found = next((row[name] for row in rows if row[name] and row[name] is not True), "")
+    return f"`{name}`" + (f" ({_code(found)})" if found else "")
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("`", "’").replace("|", "\\|") + "`"
 
 
 def part_rows(contract: TemplateContract) -> Iterator[tuple[str, str]]:
@@ -142,33 +166,34 @@ def part_rows(contract: TemplateContract) -> Iterator[tuple[str, str]]:
         yield f"`{{{{ {key}() }}}}`", part.meaning + (f" **Required**{others}." if part.is_required else "")
 
 
-def _section(name: str, contract: TemplateContract) -> str:
-    rows = (*value_rows(contract.values), *part_rows(contract))
+def _section(name: str, contract: TemplateContract, samples: Mapping[str, _Samples]) -> str:
+    rows = (*value_rows(contract.values, samples.get(name, {})), *part_rows(contract))
     return f"\n### `{name}`\n\n{table('In the template', rows)}"
 
 
 def _part(name: str, contract: TemplateContract) -> str:
-    return f"{_section(name, contract)}\nOurs:\n\n```html\n{OUR_BODIES[name]}```\n"
+    return f"{_section(name, contract, {})}\nOurs:\n\n```html\n{OUR_BODIES[name]}```\n"
 
 
-def _of_page(name: str, found: PageContract) -> str:
+def _of_page(name: str, found: PageContract, samples: Mapping[str, _Samples]) -> str:
     kept = [block for block, is_required in found.blocks.items() if is_required and not BLOCKS[block][1]]
     also = f" Here, {' and '.join(f'`{block}`' for block in kept)} must keep `super()`, too." if kept else ""
     blocks = ", ".join(f"`{block}`" for block in found.blocks)
-    return f"\n### `{name}`\n\nBlocks: {blocks}.{also}\n\n{table('Value', value_rows(found.values))}"
+    rows = value_rows(found.values, samples.get(name, {}))
+    return f"\n### `{name}`\n\nBlocks: {blocks}.{also}\n\n{table('Value', rows)}"
 
 
-def _mails() -> Iterator[str]:
-    every = mail_templates.block_contract(MailKind.RESET, "intro").values
+def _mails(samples: Mapping[str, _Samples]) -> Iterator[str]:
+    every = mail_templates.values_of_every_mail()
     yield table(
         "Block of every email", ((f"`{name}`", meaning) for name, (_, meaning) in mail_templates.BLOCKS.items())
     )
-    yield "\n" + table("Value of every email", value_rows(every))
-    yield _section("mails/layout.html", mail_templates.LAYOUT_CONTRACT)
+    yield "\n" + table("Value of every email", value_rows(every, samples[EVERY_MAIL]))
+    yield _section(mail_templates.LAYOUT, mail_templates.LAYOUT_CONTRACT, samples)
     yield "\n### Single emails\n\n| Email | Its own values | Meaning |\n| --- | --- | --- |\n"
     for name, kind in mail_templates.mails().items():
         own = {
             key: value for key, value in mail_templates.block_contract(kind, "intro").values.items() if key not in every
         }
-        for shown, meaning in value_rows(own) if own else [("", f"Type `{kind.value}`.")]:
+        for shown, meaning in value_rows(own, samples.get(name, {})) if own else [("", f"Type `{kind.value}`.")]:
             yield f"| `{name}` | {shown} | {meaning} |\n"

@@ -131,6 +131,11 @@ def names() -> tuple[str, ...]:
     return (LAYOUT, *mails())
 
 
+def values_of_every_mail() -> _Values:
+    """Return the values that every mail has."""
+    return _OF_EVERY_MAIL
+
+
 @lru_cache(maxsize=512)
 def block_contract(kind: MailKind, block: str) -> TemplateContract:
     """Return what a block of a mail can use."""

@@ -76,7 +76,7 @@ def _rendered(
     kind: MailKind, branding: Branding, facts: MessageFacts, language: Language, own: OwnMail | None
 ) -> RenderedMessage:
     """Return the mail with what a theme has for it. Raises ThemeFileFailed."""
-    values, of_subject = _values(kind, branding, facts, language), _subject_values(branding, facts, language)
+    values, of_subject = values_of(kind, branding, facts, language), _subject_values(branding, facts, language)
     blocks = own.with_values(branding, facts, language, values, of_subject) if own else None
     if own:
         values |= {"own_blocks": own.blocks, "own_layout": own.around(branding, language, values["links"])}
@@ -110,7 +110,7 @@ def _subject_values(branding: Branding, facts: MessageFacts, language: Language)
     }
 
 
-def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> dict[str, Any]:
+def values_of(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> dict[str, Any]:
     """Return the values of a mail's templates."""
     chosen = branding.texts.catalogue(language.tag)
     return dict(

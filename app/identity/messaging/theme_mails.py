@@ -55,10 +55,8 @@ class OwnMail:
         """Return the blocks with the values of a message, to which these add; None without blocks."""
         if not self.blocks:
             return None
-        known = {"recipient": facts.name, "has_link": bool(facts.url), "has_code": bool(facts.otp)}
-        known |= _of_every_template(branding, language)
-        names = {name: isolated(value, language.direction) for name in _NAMES if (value := values[name])}
-        view = {**values, **known, **names}
+        known = _known(branding, facts, language)
+        view = view_of(branding, facts, language, values)
         return OwnBlocks(self.file, self.blocks, view, {**known, **of_subject}, _texts(branding, language), branding)
 
     def around(
@@ -68,18 +66,34 @@ class OwnMail:
         layout, text = self.layout, _texts(branding, language)
         if layout is None:
             return None
-        view = {
-            **_of_every_template(branding, language),
-            "sentence": branding.sentence(language.tag),
-            "signature": branding.signature(language.tag),
-            "links": [{"text": label, "address": address} for label, address in links],
-        }
+        view = layout_view(branding, language, links)
 
         def place(**parts: str) -> Markup:
             with _failing(mail_templates.LAYOUT):
                 return Markup(absolute(layout.render(view, parts, text), branding))  # noqa: S704 - a checked template
 
         return place
+
+
+def view_of(branding: Branding, facts: MessageFacts, language: Language, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the blocks of a mail see, of the values of our template."""
+    names = {name: isolated(value, language.direction) for name in _NAMES if (value := values[name])}
+    return {**values, **_known(branding, facts, language), **names}
+
+
+def layout_view(branding: Branding, language: Language, links: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return what the layout sees."""
+    return {
+        **_of_every_template(branding, language),
+        "sentence": branding.sentence(language.tag),
+        "signature": branding.signature(language.tag),
+        "links": [{"text": label, "address": address} for label, address in links],
+    }
+
+
+def _known(branding: Branding, facts: MessageFacts, language: Language) -> dict[str, Any]:
+    flags = {"has_link": bool(facts.url), "has_code": bool(facts.otp)}
+    return {"recipient": facts.name, **flags, **_of_every_template(branding, language)}
 
 
 def _of_every_template(branding: Branding, language: Language) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,12 +17,58 @@ from app.hub.rendering.page import Page, all_pages
 from app.kit.templating.contract import TemplateContract, flag_of
 from tools import theme_contract, theme_contract_released
 from tools.theme_contract_page import page
+from tools.theme_contract_samples import MAX_LENGTH, MOST
 from tools.theme_contract_shown import SHOWN
 
 
 def test_contract_is_current() -> None:
     assert CONTRACT_FILE.read_text(encoding="utf-8") == theme_contract.document(), "run python -m tools.theme_contract"
     assert theme_contract.PAGE.read_text(encoding="utf-8") == page(), "run python -m tools.theme_contract"
+
+
+WITHOUT_SAMPLES = {
+    "pages/account/email_code.html": {"number"},
+    "pages/account/phone_code.html": {"number"},
+    "pages/recovery/reset_link.html": {"label"},
+    "pages/security/passkey_offer.html": {"host"},
+    "pages/security/passkeys.html": {"accepted"},
+    **{f"mails/new_{what}.html": {"change"} for what in ("browser", "city", "country", "device", "ip")},
+}
+"""Values that no sample of the page or mail fills."""
+
+
+def shown_values(values: Mapping[str, Any]) -> set[str]:
+    """Return the names of texts and lists: flags have no samples."""
+    return {name for name, value in values.items() if value["kind"] != "flag"}
+
+
+def test_every_text_of_a_page_or_mail_has_a_sample() -> None:
+    found = document()
+    samples = found["samples"]
+    views = {**found["layouts"], **found["pages"], **found["mails"]}
+    missing = {
+        name: left
+        for name, view in views.items()
+        if (
+            left := shown_values(view["values"])
+            - {*samples.get(name, {}), *samples["mails" if name in found["mails"] else "pages"]}
+        )
+    }
+    assert missing == WITHOUT_SAMPLES
+    assert samples["mails"]["recipient"] == ["Ada"]
+    assert samples["pages/sign_in/login.html"]["initials"] == ["A"]
+
+
+def test_samples_are_short_lines_of_promised_values() -> None:
+    found = document()
+    views = {**found["layouts"], **found["pages"], **found["mails"]}
+    for name, values in found["samples"].items():
+        if name in views:
+            assert values.keys() <= shown_values(views[name]["values"])
+        for key, seen in values.items():
+            assert 1 <= len(seen) <= MOST, (name, key)
+            for text in (text for each in seen for text in (each.values() if isinstance(each, dict) else [each])):
+                assert isinstance(text, bool) or (len(text) <= MAX_LENGTH and text.isprintable()), (name, key)
 
 
 def test_every_page_has_its_heading_and_what_people_do() -> None:
