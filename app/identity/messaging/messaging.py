@@ -221,11 +221,31 @@ def sms(
     text = _tenant_text_message(context, kind, account, content, options.sms_template, locale) or text_message.sentence(
         kind, tenant.name_in(locale.tag), content, tenant.texts.catalogue(locale.tag)
     )
-    sid = f"SM{randomness.uid()}"
-    payload = {"to": to, "text": text_message.append_origin_line(gsm7.simplify(text), content.otp, host), "sid": sid}
+    payload = {"text": text_message.append_origin_line(gsm7.simplify(text), content.otp, host)}
     if options.is_voice_otp and content.otp:
         payload |= {"spoken": text_message.voice_text(text, content.otp), "language": locale.tag}
-    message_id = context.outbox.post("sms", payload)
+    return _post_sms(context, kind, to, payload, uid)
+
+
+def sms_sample(
+    context: Context, kind: SmsKind, to: str, facts: MessageFacts, language: Language, branding: Branding
+) -> str:
+    """Queue a text message of a theme with facts of a sample, which no limit counts, and return its text.
+
+    Raises NoSmsConfiguration.
+    """
+    if not context.services.settings.sms_target:
+        raise errors.NoSmsConfiguration
+    name, texts = branding.tenant(language.tag), branding.texts.catalogue(language.tag)
+    text = text_message.render_sms(kind, name, facts, texts, urlsplit(context.pages_url).netloc)
+    _post_sms(context, kind, to, {"text": text}, None)
+    return text
+
+
+def _post_sms(context: Context, kind: SmsKind, to: str, payload: dict[str, str], uid: str | None) -> str:
+    """Queue a text message and return its Sid."""
+    sid = f"SM{randomness.uid()}"
+    message_id = context.outbox.post("sms", {"to": to, **payload, "sid": sid})
     context.audit.record("sms.posted", uid=uid, kind=kind.value, message_id=message_id, sid=sid)
     return sid
 

@@ -1,4 +1,4 @@
-"""`gatehouse mail test` queues one email of the tenant's theme."""
+"""`gatehouse mail test` and `gatehouse sms test` queue one message of the tenant's theme."""
 
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,9 @@ from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.outbox import decrypt_payload
 from app.identity.platform.store.database import Database
 from tests.support.processes.command_line import SECRETS, Run, refused
+
+PHONE = "+4930123456"
+SIGN_IN = "482913 is your code to sign in to Hazel. Code expires in 5 minutes. Don't share it."
 
 
 @pytest.fixture
@@ -92,3 +95,56 @@ def test_problem_of_a_mail_has_its_file_and_line(themed: Run, tmp_path: Path) ->
     shown = themed("apply", "hazel.yaml")
 
     assert "hazel/templates/mails/reset.html:2: expected" in shown.output
+
+
+def own_text(folder: Path, tag: str, text: str) -> None:
+    (folder / "hazel" / "texts").mkdir(exist_ok=True)
+    (folder / "hazel" / "texts" / f"{tag}.yaml").write_text(f"code_is_your_code_to_sign: '{text}'")
+
+
+def test_sample_of_a_text_message_is_queued_for_a_number(themed: Run, tmp_path: Path) -> None:
+    shown = themed("sms", "test", "hazel", "sign_in", "0049 30 123456")
+
+    assert shown.output == f"Queued “{SIGN_IN}” for {PHONE}. The server sends it.\n"
+    (payload,) = queued(tmp_path)
+    assert payload["to"] == PHONE
+    assert payload["text"].endswith("\n\n@hazel.localhost #482913")
+    assert payload["sid"].startswith("SM")
+    assert "sms.posted" in themed("audit", "hazel").output
+
+
+def test_link_of_a_text_message_is_on_the_tenants_host(themed: Run) -> None:
+    assert "http://hazel.localhost:8000/login" in themed("sms", "test", "hazel", "account_exists", PHONE).output
+
+
+def test_text_message_has_the_texts_of_the_chosen_version(themed: Run, tmp_path: Path) -> None:
+    own_text(tmp_path, "de", "Hallo von {tenant}: {code}")
+    assert themed("theme", "push", "hazel", "hazel").exit_code == 0
+    german = ("sms", "test", "hazel", "sign_in", PHONE, "--language", "de")
+
+    assert "Queued “Hallo von Hazel: 482913" in themed(*german, "--version", "2").output
+    assert "Hallo von Hazel" not in themed(*german).output, "the published version has ours"
+
+
+def test_no_sender_refuses_and_queues_nothing(themed: Run, tmp_path: Path) -> None:
+    without = themed("sms", "test", "hazel", "sign_in", PHONE, mail_url="smtp://127.0.0.1:1")
+
+    assert refused(without) == "There's no sender of text messages. Set GATEHOUSE_SMS_URL."
+    assert queued(tmp_path) == []
+    assert "sms.posted" not in themed("audit", "hazel").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("hazel", "sign_inn", PHONE), "There's no text message sign_inn. Did you mean sign_in?"),
+        (("hazel", "sign_in", "030 123456"), "030 123456 is no phone number. Write it with its country code"),
+        (("hazel", "sign_in", "ada@example.com"), "ada@example.com is no phone number."),
+        (("hazel", "sign_in", PHONE, "--language", "xx"), "There's no language xx."),
+        (("hazel", "sign_in", PHONE, "--version", "9"), "The theme has no version with this number"),
+        (("hazel", "sign_in", PHONE, "--theme", "Oak"), "hazel has no theme 'Oak'."),
+        (("maple", "sign_in", PHONE), "There's no tenant 'maple'."),
+    ],
+)
+def test_mistake_of_a_text_message_is_explained(themed: Run, arguments: tuple[str, ...], sentence: str) -> None:
+    assert sentence in refused(themed("sms", "test", *arguments))
