@@ -93,7 +93,7 @@ PURPOSES = {
     "html-validate": "HTML of every page",
     "@openid/appauth": "AppAuth, the OpenID Foundation's client for native applications, for its conformance test",
     "oidc-client-ts": "the client of single-page applications, for its conformance test",
-    "oidc-provider": "certified OpenID provider, with which people sign in in the tests of federation",
+    "oidc-provider": "certified OpenID provider, at which the federation tests sign in",
     "openid-client": "second OpenID client, certified, for the conformance test",
 }
 NPM_RELEASES = {"openapi-explorer": "2026-09-05"}
