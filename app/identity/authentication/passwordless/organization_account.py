@@ -47,7 +47,7 @@ class ConnectionAdmission:
         return account_store.by_uid(context, account.uid) if self.join(context, account) else None
 
     def record_refusal(self, context: Context, reason: LoginReason) -> None:
-        """Record in the audit why the identity signs nobody in."""
+        """Record in the audit why the identity is refused."""
         facts = {"org_id": self.connection.org_id, "connection_id": self.connection.name, "reason": reason.value}
         context.audit.record("organization.connection_refused", **facts)
 

@@ -73,10 +73,10 @@ def refusal(
 def refusal_in(
     context: Context, account: Account, org_id: str, session: BrowserSession
 ) -> errors.LoginNotAllowed | None:
-    """Return the refusal to do something in an organization that requires its own connection, by a session that is not by it.
+    """Return the refusal of a session that does not come from the connection which an organization requires.
 
-    A member of two such organizations signs in by either connection; neither opens the other organization. Nothing is recorded:
-    the session goes on elsewhere.
+    None for any other organization, and for an account that can use no allowed method. A member of two such organizations signs in
+    by either connection; neither opens the other organization. The audit gets no entry, because the session goes on elsewhere.
     """
     everywhere = sign_in_methods.of_account(context, account)
     allowed = everywhere.within(org_id) if everywhere is not None else None
@@ -90,7 +90,7 @@ def refusal_in(
 
 
 def refuse_management(context: Context, account: Account, org_id: str) -> None:
-    """Refuse to manage an organization from a session that is not by the connection which it requires.
+    """Refuse to manage an organization from a session that does not come from the connection which the organization requires.
 
     Raises UnknownOrganization, whose `Data` is a `MethodLimit` with the address that signs in by the connection.
     """
@@ -139,7 +139,7 @@ def _leads_to(context: Context, account: Account, allowed: AllowedMethods) -> bo
     from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few require it
 
     domains = account.email_list.verified_domains | account_store.former_domains(context, account.uid)
-    return sign_in_connections.own_domain(context, {item.org_id for item in allowed.connections}, domains)
+    return sign_in_connections.has_any_verified(context, {item.org_id for item in allowed.connections}, domains)
 
 
 def _has_connection(context: Context, account: Account) -> bool:

@@ -1,4 +1,4 @@
-"""Tells higher packages that connections of an organization sign nobody in any more, in the transaction that says so."""
+"""Tells higher packages that connections of an organization sign no one in any more, in the transaction that turns them off."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ listeners: Final = ExtensionPoint[Callable[[Context, str, str | None], None]]()
 
 
 def announce(context: Context, org_id: str, connection_id: str | None = None) -> None:
-    """Call the listeners. Call it while the organization still has its connections.
+    """Call the listeners; the organization must still have its connections.
 
     Args:
         connection_id: the connection that was turned off or deleted; None: all, because the organization lost a verified domain,

@@ -13,7 +13,6 @@ from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import organization_names, organization_store, organizations
 from app.identity.directory.organizations.memberships import (
-    just_in_time_membership,
     managed_organization,
     membership_store,
     memberships,
@@ -41,7 +40,7 @@ def creation_problem(
     """Return why the account, which has these memberships, can create no organization now; empty if it can."""
     if not may_create(context):
         return ""
-    if not just_in_time_membership.verified_domains(account):
+    if not account.email_list.verified_domains:
         return "unverified"
     owned = sum(OWN in item.permissions for item in stored)
     return "limit" if owned >= context.tenant.settings.organizations.owned_limit else ""
@@ -57,7 +56,7 @@ def create(context: Context, account: Account, name: str) -> OrganizationRecord:
     """
     if not may_create(context):
         raise errors.OrganizationCreationOff
-    if not just_in_time_membership.verified_domains(account):
+    if not account.email_list.verified_domains:
         raise errors.EmailUnverified
     context.count_against("organization_create", MAX_CREATIONS, account.uid)
     checked = organization_names.checked(name)

@@ -1,7 +1,7 @@
-"""Ends what people are signed in with by an organization's connection when it signs nobody in any more.
+"""Ends the sessions and tokens of accounts that sign in by an organization's connection, once it signs no one in any more.
 
-Sessions and tokens that came from such a session, such as those of a device or of another browser, do not say by which provider
-it began. So everything of these accounts that began at any provider ends: who may still sign in does so again.
+Tokens, and sessions handed to a device or another browser, do not record which provider began the sign-in. So all sessions and
+tokens of these accounts that began at any provider end; people who may still sign in do so again.
 """
 
 from __future__ import annotations

@@ -61,10 +61,10 @@ def domain_of_email(email: str) -> str:
 def owns_email(context: Context, org_id: str, email: str) -> bool:
     """Return whether an organization has verified the domain of an address; the domain alone, not those below it."""
     domain = domain_of_email(email)
-    return bool(domain) and own_domain(context, [org_id], [domain])
+    return bool(domain) and has_any_verified(context, [org_id], [domain])
 
 
-def own_domain(context: Context, org_ids: Collection[str], domains: Collection[str]) -> bool:
+def has_any_verified(context: Context, org_ids: Collection[str], domains: Collection[str]) -> bool:
     """Return whether one of these organizations has verified one of these domains."""
     d = organization_domains.c
     where = (d.tenant_id == context.tenant.tenant_id, d.org_id.in_(org_ids), d.verified_domain.in_(domains))

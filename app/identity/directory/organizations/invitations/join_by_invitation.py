@@ -21,7 +21,6 @@ from app.identity.directory.organizations.invitations.invitation import (
     EmailInvitation,
 )
 from app.identity.directory.organizations.memberships import membership_store, memberships
-from app.identity.directory.organizations.memberships.just_in_time_membership import verified_domains
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -144,7 +143,7 @@ def _refusal_of_account(context: Context, invitation: AnyInvitation, account: Ac
         return None if is_verified(account, invitation.email_key) else InvitationState.OTHER
     if not shared_invitation_store.may_use(context, invitation, account.uid):
         return InvitationState.REVOKED
-    own = verified_domains(account)
+    own = account.email_list.verified_domains
     if not own:
         return InvitationState.UNVERIFIED
     return None if not invitation.domains or own & set(invitation.domains) else InvitationState.DOMAIN

@@ -20,7 +20,7 @@ from app.identity.directory.organizations.join_requests.join_request import (
     JoinOffer,
     JoinRequestRecord,
 )
-from app.identity.directory.organizations.memberships import just_in_time_membership, membership_store, memberships
+from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.kit.limits.rate_limits import Rate
@@ -38,7 +38,7 @@ def offers(context: Context, account: Account) -> list[JoinOffer]:
         return []
     by_request = membership_domains.of_tenant(context).by_request
     requested = (
-        {by_request[domain] for domain in just_in_time_membership.verified_domains(account) if domain in by_request}
+        {by_request[domain] for domain in account.email_list.verified_domains if domain in by_request}
         if by_request
         else set()
     )
@@ -101,7 +101,7 @@ def approve(
     organization = organizations.lock_active(context, org_id, is_alone=True)
     request = _require_open(context, organization, request_id)
     account = account_store.by_uid(context, request.uid) if account_store.lock_unread(context, request.uid) else None
-    if account is None or account.is_deleted or request.domain not in just_in_time_membership.verified_domains(account):
+    if account is None or account.is_deleted or request.domain not in account.email_list.verified_domains:
         raise errors.JoinRequestClosed
     is_member = bool(membership_store.of_account(context, account.uid, organization.org_id))
     role_ids = memberships.default_role_ids(context, organization)
@@ -146,7 +146,7 @@ def _shared_domain(context: Context, organization: OrganizationRecord, account: 
         return None
     stored = domains.of_organizations(context, [organization.org_id])[organization.org_id]
     owned = {domain.domain for domain in stored if domain.is_verified}
-    return min(owned & just_in_time_membership.verified_domains(account), default=None)
+    return min(owned & account.email_list.verified_domains, default=None)
 
 
 def _is_full(context: Context, organization: OrganizationRecord) -> bool:

@@ -1,4 +1,4 @@
-"""Takes the roles back that a connection of an organization granted, when the connection or one of its group roles is deleted."""
+"""Deletes connections of organizations, and takes back the roles that a deleted connection or group role granted."""
 
 from __future__ import annotations
 

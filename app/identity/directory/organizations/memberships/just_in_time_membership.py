@@ -23,7 +23,9 @@ def lock_joinable(context: Context, account: Account) -> list[OrganizationRecord
     if not context.tenant.settings.organizations.enabled:
         return []
     joined = membership_domains.of_tenant(context).automatic
-    requested = {joined[domain] for domain in verified_domains(account) if domain in joined} if joined else set()
+    requested = (
+        {joined[domain] for domain in account.email_list.verified_domains if domain in joined} if joined else set()
+    )
     if requested and account.has_organizations:
         requested -= {member.org_id for member in membership_store.of_account(context, account.uid)}
     # at each sign-in, so a full one takes no lock and is not audited
@@ -69,9 +71,4 @@ def sees_organizations(context: Context, account: Account) -> bool:
     if account.has_organizations or not context.tenant.settings.organizations.enabled:
         return bool(account.has_organizations)
     by_request = membership_domains.of_tenant(context).by_request
-    return bool(by_request) and not verified_domains(account).isdisjoint(by_request)
-
-
-def verified_domains(account: Account) -> set[str]:
-    """Return the domains of the account's verified addresses, normalized."""
-    return account.email_list.verified_domains
+    return bool(by_request) and not account.email_list.verified_domains.isdisjoint(by_request)
