@@ -23,7 +23,7 @@ _OWN_QUIRKS: Final[Mapping[str, str]] = MappingProxyType(
         "profile_headers": "profile_headers",
     }
 )  # fmt: skip
-"""The settings of a connection with endpoints of its own, and the quirk that each is."""
+"""The settings of a connection with endpoints of its own, by the member of `ProviderQuirks` that each one sets."""
 _PLACES: Final = (
     "issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "emails_endpoint", "introspection_endpoint",
     "id_token_issuer", "jwks_endpoint",
@@ -82,7 +82,7 @@ def wrong_instance(name: str, configured: ConnectionSettings) -> str | None:
 
 
 def quirks_of(connection: ConnectionSettings) -> "ProviderQuirks":
-    """Return what the provider of a complete connection does in another way than the standards, as its preset and the connection say."""
+    """Return how the provider of a complete connection departs from the standards, by its preset and by the connection's settings."""
     from app.contract.federation.provider_presets import NO_QUIRKS  # noqa: PLC0415 - as above
 
     preset = _presets()[connection.preset].quirks if connection.preset else NO_QUIRKS
@@ -94,7 +94,7 @@ def quirks_of(connection: ConnectionSettings) -> "ProviderQuirks":
 
 
 def supports_reauthentication(connection: ConnectionSettings) -> bool:
-    """Return whether the provider of a complete connection supports reauthentication; Google rejects the parameter."""
+    """Return whether the provider of a complete connection reauthenticates on request; Google rejects the parameter."""
     return connection.issuer not in (None, GOOGLE) and quirks_of(connection).reauthenticates
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
@@ -11,9 +11,6 @@ from pydantic import AfterValidator, Field
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.tenants.key_formats import p256_private_key
 from app.kit.web.urls import is_web_url
-
-if TYPE_CHECKING:
-    pass
 
 ConnectionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,59}$")]
 ProviderName = Literal[
@@ -85,7 +82,7 @@ _REQUEST_HEADERS: Final = frozenset({
     "host", "content-length", "content-type", "content-encoding", "transfer-encoding", "te", "trailer", "connection", "keep-alive",
     "upgrade", "expect", "accept-encoding", "cookie", "proxy-authorization", "proxy-connection",
 })  # fmt: skip
-"""Headers that the HTTP client sets, or that would sign in as somebody else than the person of the access token."""
+"""Headers that the HTTP client sets, or that could authenticate another person than the one of the access token."""
 
 
 def _own_parameters(parameters: dict[str, str]) -> dict[str, str]:
@@ -211,7 +208,7 @@ class ConnectionSettings(ConfigurationModel):
 
     domain: EmailDomain | None = Field(
         default=None,
-        description="The email domain of the people who sign in with it. Addresses are trusted by `trusts_email` alone.",
+        description="The email domain of the people who sign in with it. Only `trusts_email` decides whether addresses are trusted.",
     )
     enable_auto_look_up: bool = Field(
         default=False, description="Whether people with an email address of the `domain` are sent to it."

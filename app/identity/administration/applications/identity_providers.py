@@ -192,7 +192,7 @@ def _require_secret(context: Context, name: str, item_input: ItemInput) -> None:
 
 
 def check_domain(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    """Raises ProviderDomainExists."""
+    """Refuse a domain of another provider. Raises ProviderDomainExists."""
     provider_domains.refuse_taken(context, CONNECTIONS, after)
 
 

@@ -29,8 +29,8 @@ from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 from app.identity.platform.resource_storage.rules import Rules, may_lack_secrets
 from app.kit.operations.wire import Wire
 
-_UPDATED: Final = frozenset(name for name in MEMBERS.values() if FIELDS[name].write is Write.ANYONE)
-"""The fields that a provider may keep as its tokens have them; UpdateEmailProfile is for the address."""
+_UPDATABLE: Final = frozenset(name for name in MEMBERS.values() if FIELDS[name].write is Write.ANYONE)
+"""The fields of the profile that `RaasUpdateFields` may name; `UpdateEmailProfile` decides about the address."""
 _NOT_BELIEVED: Final = frozenset({"address", "updated_at", "iss", "aud", "exp", "nbf", "iat", "jti", "nonce"})
 """Reserved claims that identify no person and grant no rights, and the claims that the signer sets."""
 _SOURCES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
@@ -75,7 +75,7 @@ def name_unfillable_fields(
             yield "mapping", f"a field that a token fills for {claim[:60]}, such as Email or ID; found {field[:60]}"
     if len(set(content.mapping.values())) < len(content.mapping):
         yield "mapping", "one claim for each field"
-    if unknown := next((field for field in content.raas_update_fields if field not in _UPDATED), None):
+    if unknown := next((field for field in content.raas_update_fields if field not in _UPDATABLE), None):
         yield "raas_update_fields", f"fields of the profile that a token fills, such as FirstName; found {unknown[:60]}"
 
 
@@ -115,7 +115,7 @@ def powers_of_provider(context: Context, item: Item) -> Iterable[Power]:
 
 
 def check_provider(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    """Raises BadField, ProviderDomainExists."""
+    """Refuse a key that does not fit the algorithm, and a domain of another provider. Raises BadField, ProviderDomainExists."""
     provider_domains.refuse_taken(context, jwt_operations.PROVIDERS.file_key, after)
     is_fetched = bool(after.content.get("jwks_url")) and not str(after.content["algo"]).startswith("HS")
     if not is_fetched:

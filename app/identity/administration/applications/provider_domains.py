@@ -14,12 +14,12 @@ from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 
-IN_TABLE: Final = (jwt_operations.PROVIDERS, saml_operations.PROVIDERS)
-"""The resources with a domain beside connections."""
+DOMAIN_RESOURCES: Final = (jwt_operations.PROVIDERS, saml_operations.PROVIDERS)
+"""The resources other than connections whose items can have a domain."""
 
 
-class Owner(NamedTuple):
-    """A provider with a domain. `kind` is its key in a configuration file."""
+class DomainOwner(NamedTuple):
+    """A provider with a domain. `kind` is the key of its resource in a configuration file."""
 
     kind: str
     name: str
@@ -27,26 +27,37 @@ class Owner(NamedTuple):
 
 
 def refuse_taken(context: Context, kind: str, item: Item) -> None:
-    """Refuse the domain of another provider in a request; a configuration file is checked as a whole. Raises ProviderDomainExists."""
+    """Refuse an item whose domain another provider of the tenant has.
+
+    Checks requests only: a configuration file is checked as a whole (`shared_domains`), because its items may exchange domains.
+
+    Args:
+        kind: the key of the item's resource in a configuration file.
+
+    Raises ProviderDomainExists.
+    """
     domain, stored = item.content.get("domain"), tenant_writes.own(context.work)
     if not domain or context.operation is None or stored is None:
         return
-    owners = [*of_connections(stored.settings.get(CONNECTIONS, {})), *of_items(StoreAccess.of(context))]
+    owners = [
+        *connections_with_domain(stored.settings.get(CONNECTIONS, {})),
+        *items_with_domain(StoreAccess.of(context)),
+    ]
     own = (kind, item.name.lower())
     if any(owner.domain == domain and (owner.kind, owner.name.lower()) != own for owner in owners):
         raise errors.ProviderDomainExists
 
 
-def of_connections(connections: Mapping[str, Mapping[str, Any]]) -> Iterator[Owner]:
-    """Yield the connections with a domain, as they are stored."""
+def connections_with_domain(connections: Mapping[str, Mapping[str, Any]]) -> Iterator[DomainOwner]:
+    """Yield those of the stored connections that have a domain."""
     for name, connection in connections.items():
         if connection.get("domain"):
-            yield Owner(CONNECTIONS, name, str(connection["domain"]))
+            yield DomainOwner(CONNECTIONS, name, str(connection["domain"]))
 
 
-def of_items(access: StoreAccess) -> Iterator[Owner]:
+def items_with_domain(access: StoreAccess) -> Iterator[DomainOwner]:
     """Yield the stored providers of the other kinds with a domain."""
-    for resource in IN_TABLE:
+    for resource in DOMAIN_RESOURCES:
         for item in SHARED_TABLE.items(access, resource):
             if item.content.get("domain"):
-                yield Owner(resource.file_key, item.name, str(item.content["domain"]))
+                yield DomainOwner(resource.file_key, item.name, str(item.content["domain"]))

@@ -190,16 +190,16 @@ def trusts_email(sender: JwtSender, identity: ProviderIdentity) -> bool:
 
 @dataclass(frozen=True)
 class AccountUpdate:
-    """What the provider of an identity decides about its account: the primary address, None for nothing, and fields of the profile."""
+    """What a JWT provider changes in the account of an identity."""
 
-    email: str | None
-    profile: dict[str, str]
+    email: str | None  # the new primary address; None: it stays
+    profile: dict[str, str]  # new values by the names of the fields
 
 
 def account_update(context: Context, identity: ProviderIdentity) -> AccountUpdate | None:
     """Return what a sign-in by an identity of a JWT provider changes; None for a provider that is off.
 
-    Only a verified address of the provider's own domain counts, as for the account that an address opens.
+    Only a verified address of the provider's own domain counts, as when an address selects the account.
     """
     try:
         sender = find(context, identity.provider.removeprefix(JWT_PREFIX))

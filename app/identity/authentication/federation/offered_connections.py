@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from app.contract import errors
-from app.contract.federation import connection_completion
 from app.contract.federation.connection_completion import (
     is_offered,
     preset_settings,
@@ -157,13 +156,13 @@ def _of_organization(record: OrganizationConnectionRecord | None) -> OfferedConn
     """Return the connection of an organization, under the organization's name. Raises ConnectionNotConfigured for None."""
     if record is None:
         raise errors.ConnectionNotConfigured
-    can_reauthenticate = record.content.get("issuer") not in (None, connection_completion.GOOGLE)
+    settings = ConnectionSettings.model_construct(issuer=record.content.get("issuer"))
     callback = ORGANIZATION_CALLBACK.format(address_key=record.address_key)
     return OfferedConnection(
         record.connection_id,
         record.title,
         True,
-        can_reauthenticate,
+        supports_reauthentication(settings),
         org_id=record.org_id,
         callback=callback,
         record=record,

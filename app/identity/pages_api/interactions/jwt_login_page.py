@@ -1,6 +1,7 @@
-"""The way of a browser to the login page of a JWT provider, and back to the interaction that waits.
+"""Sends a browser to the login page of a JWT provider, and finds the interaction that waits when it comes back with a JWT.
 
-The page knows nothing of the interaction, so that any page that sends JWTs will do: a token in the browser's name finds it again.
+The login page returns no parameter of ours, so that any page that sends JWTs will do: a token of this browser and this provider
+finds the interaction.
 """
 
 from __future__ import annotations

@@ -50,7 +50,12 @@ def confirmation_methods(context: Context, account: Account, email: str) -> dict
 
 
 def _methods(context: Context, account: Account, verified_email: str | None = None) -> dict[str, str]:
-    """Return the account's methods, each with the identifier. `verified_email`: only a sign-in, as which every connection counts."""
+    """Return the account's methods, each with the identifier that it uses.
+
+    Args:
+        verified_email: the address with which a person who is not signed in signs in; connections that cannot reauthenticate count,
+            too. None: the signed-in account reauthenticates.
+    """
     available = {}
     is_again = verified_email is None
     name = _login_name(context, account) if is_again else verified_email

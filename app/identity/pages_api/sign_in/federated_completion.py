@@ -24,7 +24,7 @@ from app.identity.protocols.oauth.authorize import account_choice
 def complete(context: Context, interaction: Interaction, account: Account, identity: ProviderIdentity) -> StepResponse:
     """Sign in, with a second factor if one is required, and ask first where the browser has the session of another account.
 
-    Raises the reason why the account may not, which only its owner sees.
+    Raises the error that says why the account cannot sign in; only its owner gets here.
     """
     session = sessions.current_of(context, account.uid)
     if session is not None and not identity.is_anew:  # a provider's silent sign-in does not reauthenticate the user
