@@ -156,7 +156,7 @@ def all_samples() -> Iterator[tuple[type[Page], str]]:
 SampleCache = Callable[[type[Page], str, str, str], Mapping[str, Page]]
 """Returns the samples of a page for a host, a look and a language."""
 SAMPLE_CACHE: Final = "gatehouse.samples"
-"""The extension of an application that caches samples: building those of a page takes as long as rendering some of them."""
+"""The application extension with a `SampleCache`: building the samples of a page takes as long as rendering some of them."""
 
 KEYS: Final = "keys"
 """In place of a language: each text as its key, by which a theme replaces it."""
@@ -244,7 +244,7 @@ class _Choice:
 
 
 def _choice(look_names: Iterable[str], size: str = "phone") -> _Choice:
-    """Return the choice of the request, by default the first look in a size.
+    """Return the choice of the request, by default the first look at this size.
 
     Raises:
         NotFound: the look, the language, the mode, the size or the group is none of those that the gallery has.

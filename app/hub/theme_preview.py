@@ -131,8 +131,9 @@ def mails_by_kind(mails: Iterable[MailPreview]) -> list[tuple[str, list[MailPrev
 
 
 def _answer(operation: Operation[Req, Res], request: Req) -> Res:
-    """Return what a preview shows, or answer 404, for a preview that ended with its own page; from now on the visit is of an unknown
-    browser.
+    """Return what a preview shows; from now on, the visit is of an unknown browser.
+
+    Aborts with 404: with the page of `_ended` if no preview is at the address, otherwise because it has no such part.
     """
     visit = current_visit()
     visit.session, visit.others, visit.trusted, visit.device_passkey, visit.cookies = "", (), "", "", {}
@@ -144,12 +145,12 @@ def _answer(operation: Operation[Req, Res], request: Req) -> Res:
     except (BadParameter, UnknownThemeVersion):
         if operation is theme_preview:
             abort(_ended())
-        _previewed(request.token)  # the preview goes on, and has no such mail
+        _previewed(request.token)  # aborts if the preview itself ended
         abort(404)
 
 
 def _ended() -> Response:
-    """Return the page for an address that expired, or that there never was: it does not say which."""
+    """Return the page for an address that expired or never existed, so that it does not tell which."""
     visit = current_visit()
     visit.chosen_language = lookup(visit.query.get("lang", ""), LANGUAGES) or ""
     visit.choose_language()

@@ -73,9 +73,9 @@ class RequestError:
 
 PREVIEW_ENDED: Final = Explanation(
     _l("Preview link expired"),
-    _l("Preview links work for 24 hours. Ask for a new one, or create it with “gatehouse theme preview-link”."),
+    _l("Preview links work for 24 hours. Ask for a new one, or create one with “gatehouse theme preview-link”."),
 )
-"""Of a theme; there may never have been one at the address."""
+"""The preview of a theme expired, or never existed: the page does not tell which."""
 _UNKNOWN_CLIENT: Final = "invalid_client: acme has no active application with the client_id 489d342c."
 _UNREGISTERED_URL: Final = (
     "invalid_request: The redirect_uri http://localhost:5001/callback is not registered for this application "

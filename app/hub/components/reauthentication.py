@@ -1,4 +1,4 @@
-"""Reauthentication: the account that must authenticate in an interaction, again (`prompt=login`, `max_age`), or to connect a provider."""
+"""The account that must authenticate in an interaction: again (`prompt=login`, `max_age`), or to connect a provider."""
 
 from __future__ import annotations
 
@@ -57,8 +57,9 @@ class Reauthentication:
 
 
 def current_reauthentication() -> Reauthentication | None:
-    """Return the reauthentication of the current interaction; makes no API call without a session, unless a sign-in
-    connects a provider.
+    """Return the reauthentication of the current interaction.
+
+    Makes no API call without a session, unless the sign-in connects a provider.
     """
     visit = current_visit()
     if visit.interaction is None or not (visit.session or visit.interaction.needs_confirmation):

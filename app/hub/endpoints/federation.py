@@ -124,9 +124,9 @@ def finish_posted(address_key: str = "") -> Response:
 
 
 def _posted_name(encrypted: str, state: str) -> str:
-    """Return Apple's `user` that was posted with this state; empty for one that an address names.
+    """Return Apple's `user` that was posted with this state; empty for text that `finish_posted` did not encrypt.
 
-    Anyone can write an address. Who can post a form to this browser's callback must at least know its state.
+    Anyone can write a link with a `user`, but only a page that knows this browser's state can post one.
     """
     return str(services().cookie_cipher.decrypt(encrypted, _name_context(state)) or "")
 

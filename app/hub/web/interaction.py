@@ -87,7 +87,7 @@ class HubInteraction:
     limited_connection: str = ""
     """The connection of the organization that refused the last sign-in's method; empty if it has none of its own."""
     needs_confirmation: str = ""
-    """Whether the sign-in confirms the account that a provider's identity is linked to, if that still waits; `y`, or empty."""
+    """`y` once a provider's identity waits for a sign-in to the account that it will be linked to; otherwise empty."""
 
     @property
     def application(self) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class HubInteraction:
         )
 
     def with_confirmation(self) -> HubInteraction:
-        """Return the interaction after a provider returned an identity whose account another sign-in confirms."""
+        """Return the interaction, marked as waiting for the sign-in that links a provider's identity."""
         return replace(self, needs_confirmation="y")
 
     def with_organization(self, look: OrganizationBranding | None) -> HubInteraction:

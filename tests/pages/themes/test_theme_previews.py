@@ -59,7 +59,7 @@ def assert_has_ended(visitor: Visitor, address: str) -> None:
     assert shown.answer is not None
     assert shown.answer.status_code == 404
     assert "Preview link expired" in shown.text
-    assert "create it with “gatehouse theme preview-link”" in shown.text
+    assert "create one with “gatehouse theme preview-link”" in shown.text
     assert "Set-Cookie" not in shown.answer.headers
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from app.hub.theme_check.browser.pixels import PaintedText, contrasts
-from app.hub.theme_check.browser.sheet import DESK, HIGHEST, Faults, Sheet
+from app.hub.theme_check.browser.sheet import DESK, MAX_PICTURE_HEIGHT, Faults, Sheet
 
 if TYPE_CHECKING:
     from playwright.sync_api import CDPSession, Page
@@ -98,7 +98,7 @@ def in_forced_colours(sheet: Sheet) -> Iterator[Faults]:
 
 
 def _unreadable(sheet: Sheet, mode: str) -> Faults:
-    answers = sheet.ask(_TEXTS, [mode, HIGHEST])
+    answers = sheet.ask(_TEXTS, [mode, MAX_PICTURE_HEIGHT])
     faults = [[(found, needed, name) for found, needed, name in each["faults"]] for each in answers]
     if any(each["measured"] for each in answers):
         faults = [each + more for each, more in zip(faults, _measured(sheet, answers), strict=True)]

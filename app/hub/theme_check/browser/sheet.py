@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 DESK: Final = (1280, 820)
 """The size of a frame in pixels."""
-HIGHEST: Final = 2000
-"""The height of the highest frame of which a picture is taken, and of the window: a picture has nothing from below it."""
+MAX_PICTURE_HEIGHT: Final = 2000
+"""Height in pixels of the window, and at most of a picture of a frame: a picture shows nothing from below the window."""
 # Opacity spares the painting of what no person watches; layout, focus, colours and hit tests inside the frames do not depend on it.
 SHEET: Final = """<!doctype html><html lang="en"><title>Sheet</title><link rel="icon" href="data:,">
 <style>:root, iframe { color-scheme: light dark } iframe { display: block; border: 0 } main { opacity: 0 } body { margin: 0 }</style>
@@ -73,7 +73,7 @@ class Sheet:
         self.names = [*addresses]
         self.page.emulate_media(media="screen", color_scheme="light", forced_colors="none", reduced_motion="reduce")
         if self.page.url != f"{home}/":
-            self.page.set_viewport_size({"width": DESK[0], "height": HIGHEST})
+            self.page.set_viewport_size({"width": DESK[0], "height": MAX_PICTURE_HEIGHT})
             self.page.goto(home)
             self.page.evaluate(TOOLS)
             self.prepare(self.page)

@@ -87,15 +87,15 @@ class PasskeyLoginPage(LoginPage):
             account = Reauthentication.sample(*methods, connects="Google")
             return cls(form, needs=CONNECTS, reauthentication=account, **fields)
 
-        ways = {"methods": sign_in_methods.sample_methods(), "connections": cls._every_method()["connections"][2:3]}
+        others = {"methods": sign_in_methods.sample_methods(), "connections": cls._every_method()["connections"][2:3]}
         return {
-            "existing account": confirmation_page("password", "passkey", relying_party="Acme Shop", **ways),
+            "existing account": confirmation_page("password", "passkey", relying_party="Acme Shop", **others),
             "existing account, a password alone": confirmation_page("password"),
             "existing account, wrong password": confirmation_page("password", refusal=RefusalReason.WRONG),
             "existing account, an email alone": confirmation_page(
                 "mail", methods=sign_in_methods.sample_methods("mail")
             ),
-            "existing account, without anything": confirmation_page(),
+            "existing account, no method": confirmation_page(),
         }
 
     @staticmethod
