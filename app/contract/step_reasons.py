@@ -17,9 +17,7 @@ class LoginReason(StrEnum):
     FOREIGN_EMAIL = "domain"  # the organization of the connection has not verified the email that its provider names
     NOT_MEMBER = "member"  # the organization of the connection takes no new members by sign-in, or has no seat left
     CONNECTS = "connects"  # the identity is linked after a sign-in that proves the account with its address
-    LINKING_OFF = (
-        "unlinked"  # an account has the address that the provider verified, and the tenant links no identities
-    )
+    LINKING_OFF = "unlinked"  # an account has the verified address, and the tenant links no identities
     UPSTREAM = "organization"  # the organization requires its connection, to which `connection` leads
     WORKFLOW = "workflow"  # the workflow in force refused the sign-in; `denial` says why
     CLOSED = "closed"  # as WORKFLOW, before the sign-in: it refuses every account here

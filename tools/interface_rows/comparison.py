@@ -31,7 +31,10 @@ REASONS = Path(__file__).with_suffix(".toml")
 EVERY_RESOURCE = "catalogue/interface/test_every_resource.py"
 """Tests every verb of every resource."""
 _METHOD = "|".join(METHODS)
-_PAIR = re.compile(rf"\b((?:{_METHOD})(?:(?:/| or )(?:{_METHOD}))*) (?:\{{\w+\}})?`(?:\{{\w+\}})?(/[^`\s…]*)…?`")
+_BETWEEN_METHODS = "(?:/| or )"
+_PAIR = re.compile(
+    rf"\b((?:{_METHOD})(?:{_BETWEEN_METHODS}(?:{_METHOD}))*) (?:\{{\w+\}})?`(?:\{{\w+\}})?(/[^`\s…]*)…?`"
+)
 _ID = re.compile(r"[A-Z]\d\d")
 
 
@@ -105,7 +108,7 @@ def rows_of(file: str, text: str) -> list[InterfaceRow]:
         first = line.split("|")[1].strip()
         row_id = first if _ID.fullmatch(first) else ""
         for methods, path in _PAIR.findall(line):
-            for method in re.split(r"/| or ", methods):
+            for method in re.split(_BETWEEN_METHODS, methods):
                 plain = path.partition("?")[0]
                 key = row_id, method, "/".join(parts(plain))
                 found.setdefault(key, InterfaceRow(file, row_id, method, plain))

@@ -38,7 +38,7 @@ class CalledAddresses:
 
 
 def addresses_called_in(folder: Path, *parts: str) -> list[CalledAddresses]:
-    """Return what the modules below a folder ask, or below these parts of it alone, sorted by module."""
+    """Return the addresses that the modules below a folder call, sorted by module; with `parts`, only those below these subfolders."""
     below = {path for part in parts or (".",) for path in (folder / part).rglob("*.py")}
     return [_called(folder, path) for path in sorted(below)]
 

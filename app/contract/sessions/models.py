@@ -38,8 +38,8 @@ class SelectAccountStep(Wire):
 
 
 class SwitchAccountStep(Wire):
-    """Switch to the account that a provider's answer signs in, or stay signed in to the browser's current one."""
+    """Switch to the account that a provider's answer signs in, or stay signed in to the browser's current one; with their labels."""
 
     step: Literal["switch_account"] = "switch_account"
-    current: str  # the labels of both accounts
+    current: str
     other: str

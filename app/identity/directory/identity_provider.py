@@ -56,7 +56,7 @@ class ProviderIdentity:
     is_anew: bool = False  # the provider confirms the requested reauthentication
     kept_tokens: str | None = field(default=None, repr=False)  # names the tokens to keep (accounts/provider_tokens.py)
     groups: tuple[str, ...] | None = None  # at an organization's provider; None: it did not say which
-    unsigned: tuple[str, ...] = ()  # members of `profile` that only the browser named: for a new account alone
+    unsigned: tuple[str, ...] = ()  # members of `profile` that only the browser said: for a new account alone
     upstream_session: str = ""  # `sid` at an organization's provider, which ends the session (Back-Channel Logout 1.0)
 
     def to_facts(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class ProviderIdentity:
 
     @property
     def signed(self) -> ProviderIdentity:
-        """The identity as an account that exists already gets it: with nothing that only the browser named."""
+        """The identity as an existing account gets it: without what only the browser said."""
         if not self.unsigned:
             return self
         profile = {name: text for name, text in self.profile.items() if name not in self.unsigned}

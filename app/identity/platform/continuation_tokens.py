@@ -82,9 +82,7 @@ class ContinuationPurpose(StrEnum):
     PUSH = "push"
     DUO = "duo"
     CONNECTION = "connection"  # one round trip to another provider
-    JWT_LOGIN = (
-        "jwt_login"  # a browser at the login page of a JWT provider; the text is the provider and the browser's secret
-    )
+    JWT_LOGIN = "jwt_login"  # a browser at a JWT provider's login page; the text: the provider and the browser's secret
     PROVIDER_TOKENS = "provider_tokens"  # tokens of a provider until the identity is linked (decision 0132)
     USED_ID_TOKEN = "used_id_token"  # an `id_token` that signed in (decision 0182)
     USED_ASSERTION = "used_assertion"  # the `jti` of an assertion that got tokens (RFC 7523 section 3)

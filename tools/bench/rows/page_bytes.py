@@ -10,7 +10,7 @@ from tools.bench.visitor import BenchVisitor, MeasuredResponse, linked_from, pat
 FIRST_FLIGHT_BYTES = 14_600
 MAX_REQUESTS = 3
 DRAWN = re.compile(r"""url\(["']?(?!data:|#|/theme/)([^"')]+)""")
-"""Pictures and fonts that a style sheet names, but the tenant's own, which are not counted."""
+"""Pictures and fonts that a style sheet names, without the tenant's own below `/theme/`, whose size the tenant decides."""
 
 
 def measured(scene: Scene) -> Iterator[MeasuredLine]:

@@ -200,7 +200,7 @@ class InteractionState:
     """When the provider returned the identity, in Unix time."""
     pending_link: PendingLink | None = None
     switches_to: str | None = None
-    """The account that the identity signs in, once the person of another account's session agreed."""
+    """The account that the identity signs in if the person, who is signed in to another account, agrees to switch."""
     linking_session_id: Annotated[str | None, Field(alias="links")] = None
     """The session whose account links an identity."""
     handoff: Annotated[HandoffRequest | None, Field(alias="handing")] = None

@@ -123,7 +123,7 @@ def has_beginning(work: UnitOfWork, kind: str, beginning: str) -> bool:
 
 
 def uids_with_beginning(work: UnitOfWork, kind: str, beginning: str) -> set[str]:
-    """Return the accounts with a normalized identifier of this kind that begins so."""
+    """Return the ids of the accounts that have a normalized identifier of this kind with this beginning."""
     where = (I.tenant_id == work.tenant_id, I.kind == kind, I.value.startswith(beginning, autoescape=True))
     return {row.uid for row in work.all(select(I.uid).where(*where))}
 

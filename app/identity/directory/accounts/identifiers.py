@@ -18,7 +18,7 @@ from app.kit.text.code_normalization import typed_code
 EMAIL, USERNAME, PHONE, IDENTITY = "email", "username", "phone", "identity"
 PREVIOUS_UID, PROFILE = "previous_uid", "profile"
 FORMER_DOMAIN = "former_domain"
-"""The domain of a verified address that the account had; the value begins with an id of the account."""
+"""A domain of a verified address that the account had. The value is `UID DOMAIN`, so that several accounts can have one domain."""
 _MAX_EMAIL_LENGTH = 254  # RFC 5321 section 4.5.3.1.3
 _UID = re.compile(r"[A-Za-z0-9_-]{1,50}\Z")
 _DIALLED = re.compile(r"\+?[0-9()./]+\Z")

@@ -25,7 +25,7 @@ FAILURE_INTERVAL: Final = timedelta(seconds=5)
 _MAX_PROVIDERS: Final = 1_000
 _MAX_KEYS: Final = 50
 _KEY_TYPES: Final = ("RSA", "EC", "OKP")  # asymmetric keys only
-_GROUPS: Final = ("common", "organizations")
+_MANY_DIRECTORIES: Final = ("common", "organizations")  # in place of a directory in Microsoft's issuers
 _AUTH_METHODS: Final = ("client_secret_basic", "client_secret_post")
 PARSE_ERRORS: Final = (ValueError, TypeError, ArithmeticError, RecursionError)
 """Exceptions that untrusted JSON can cause while it is parsed: huge numbers, deep nesting."""
@@ -156,12 +156,12 @@ def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:
 def _is_template(named: Any, issuer: str) -> bool:
     """Return whether a document is that of Microsoft's accounts of many directories, whose issuer has the directory's place."""
     is_text = isinstance(named, str) and "{tenantid}" in named
-    return is_text and any(named.replace("{tenantid}", group) == issuer for group in _GROUPS)
+    return is_text and any(named.replace("{tenantid}", part) == issuer for part in _MANY_DIRECTORIES)
 
 
 def is_of_many_directories(issuer: str) -> bool:
     """Return whether an issuer is Microsoft's for the accounts of many directories, each of which has administrators of its own."""
-    return issuer.rstrip("/").endswith(tuple(f"/{group}/v2.0" for group in _GROUPS))
+    return issuer.rstrip("/").endswith(tuple(f"/{part}/v2.0" for part in _MANY_DIRECTORIES))
 
 
 def is_allowed_endpoint(issuer: str, url: str) -> bool:

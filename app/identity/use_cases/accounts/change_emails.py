@@ -175,7 +175,8 @@ def set_by_server(context: Context, uid: str, provided: EmailList) -> Account:
 def set_by_provider(context: Context, uid: str, email: str, provider: str) -> Account:
     """Replace the primary address of an account by a verified one of its provider.
 
-    An address that another account has, or that the tenant's rules refuse, changes nothing: the person cannot help it at the sign-in.
+    An address that another account has, or that the tenant's rules refuse, changes nothing, because the person could not
+    resolve that at the sign-in.
 
     Raises UnknownUid.
     """

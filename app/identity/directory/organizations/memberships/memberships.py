@@ -73,7 +73,7 @@ def add(context: Context, account: Account, organization: OrganizationRecord, ro
         NoSeatLeft: the account is no member, and members have taken every seat.
         UserRoleExists: people gave the account one of the roles before; nothing was changed.
 
-    A role that a connection granted is a person's from now on: the connection no longer takes it away.
+    A role that a connection granted counts as given by people from now on: the connection no longer takes it away.
     """
     locked, found = _prepare(context, account, organization, role_ids)
     requested = {role.role_id for role in found}
@@ -94,7 +94,8 @@ def join(
 ) -> list[str]:
     """Give an account those of the roles that it lacks, by default the role of new members. Return the ids of the new ones.
 
-    `connection_id`: the connection that grants them, and may take them back; None: people do, also those that one granted before.
+    `connection_id`: the connection that grants them, and may take them back; None: people give them, and those
+    that a connection granted before count as given by people, too.
 
     Repeating it changes nothing, so invitations and verified domains may call it at every sign-in. Raises as `add` does, except
     UserRoleExists; without a role and a default role nothing happens.
