@@ -11,8 +11,7 @@ from typing import Any
 
 from joserfc.jwk import OctKey
 
-from app.identity.authentication.federation.providers.id_tokens import DIRECTORY
-from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
+from app.identity.platform.outbound.openid_metadata import DIRECTORY, ProviderMetadataCache
 from tests.support.fakes.identity_provider import key
 from tests.support.refused_answers.visits import ProviderVisit
 from tests.support.visitors.visitor import VisitedPage

@@ -22,8 +22,10 @@ def has_any(context: Context) -> bool:
 
 
 def look_up(context: Context, identifier: str) -> str | None:
-    """Return the connection of an address that a form sent. The look-ups of a network are limited as its authorization requests are,
-    because each answer says whether a domain is that of a customer.
+    """Return the name of the connection to which an address from a form leads; None for every other text.
+
+    The look-ups of a network are limited as its authorization requests are, because each answer says whether a domain is that of a
+    customer.
 
     Raises TooManyRequests.
     """

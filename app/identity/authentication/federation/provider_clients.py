@@ -30,8 +30,9 @@ def for_website(
     """
     if offered_connections.is_of_organization(name):
         from app.identity.authentication.federation.providers import organization_openid  # noqa: PLC0415 - few tenants have any
+        from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - as above
 
-        return organization_openid.provider_of(context, name, record)
+        return organization_openid.provider_of(context, record or sign_in_connections.by_id(context, name))
     settings = resolved(name, context.tenant.settings.connections[name])
     if settings.apple is not None and settings.apple.service_id:
         settings = settings.model_copy(update={"key": settings.apple.service_id})

@@ -25,6 +25,8 @@ FAILURE_INTERVAL: Final = timedelta(seconds=5)
 _MAX_PROVIDERS: Final = 1_000
 _MAX_KEYS: Final = 50
 _KEY_TYPES: Final = ("RSA", "EC", "OKP")  # asymmetric keys only
+DIRECTORY: Final = "{tenantid}"
+"""The place of a directory's ID in the issuer of Microsoft's accounts of many directories."""
 _MANY_DIRECTORIES: Final = ("common", "organizations")  # in place of a directory in Microsoft's issuers
 _AUTH_METHODS: Final = ("client_secret_basic", "client_secret_post")
 PARSE_ERRORS: Final = (ValueError, TypeError, ArithmeticError, RecursionError)
@@ -155,8 +157,8 @@ def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:
 
 def _is_template(named: Any, issuer: str) -> bool:
     """Return whether a document is that of Microsoft's accounts of many directories, whose issuer has the directory's place."""
-    is_text = isinstance(named, str) and "{tenantid}" in named
-    return is_text and any(named.replace("{tenantid}", part) == issuer for part in _MANY_DIRECTORIES)
+    is_text = isinstance(named, str) and DIRECTORY in named
+    return is_text and any(named.replace(DIRECTORY, part) == issuer for part in _MANY_DIRECTORIES)
 
 
 def is_of_many_directories(issuer: str) -> bool:

@@ -14,6 +14,7 @@ from app.contract.federation.connection_checks import ConnectionCheck
 from app.identity.platform import jwts
 from app.identity.platform.jwts import PUBLIC_KEY_ALGORITHMS, JwtNotAccepted, JwtProfile, Keys, SignatureRefused
 from app.identity.platform.outbound.findings import FindingTexts, kind_of_value, shown_claim
+from app.identity.platform.outbound.openid_metadata import DIRECTORY
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 MAX_LENGTH: Final = 130_000
@@ -25,7 +26,6 @@ _OTHERS: Final = {
     "nonce": "the nonce of this sign-in", "sub": "sub: text", "at_hash": "the hash of the access token of this answer",
 }  # fmt: skip
 PROFILE: Final = JwtProfile(PUBLIC_KEY_ALGORITHMS, MAX_LENGTH)
-DIRECTORY: Final = "{tenantid}"
 _DIRECTORY_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DIGESTS: Final[Mapping[str, Any]] = {"256": hashlib.sha256, "384": hashlib.sha384, "512": hashlib.sha512}
 

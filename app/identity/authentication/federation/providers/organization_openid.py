@@ -11,7 +11,6 @@ from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings
 from app.contract.organizations.models import Attributes
 from app.contract.profile import FIELDS, Kind
-from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.openid import OpenIdProvider, owns_mailbox_domain
 from app.identity.directory.identity_provider import (
     ProviderIdentity,
@@ -22,11 +21,10 @@ from app.identity.directory.identity_provider import (
 from app.identity.directory.organizations.connections import (
     organization_connection_store,
     shared_issuers,
-    sign_in_connections,
 )
 from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
 from app.identity.platform.context import Context
-from app.identity.platform.outbound.openid_metadata import ProviderMetadata
+from app.identity.platform.outbound.openid_metadata import DIRECTORY, ProviderMetadata
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 _MAX_GROUPS: Final = 1_000
@@ -77,7 +75,7 @@ class OrganizationOpenIdProvider(OpenIdProvider):
         self, token: Mapping[str, Any], metadata: ProviderMetadata, nonce: str | None, now: datetime
     ) -> dict[str, Any]:
         """Return the claims as the base class does. Refuses an issuer of many directories, each of which names any address."""
-        if id_tokens.DIRECTORY in metadata.issuer:
+        if DIRECTORY in metadata.issuer:
             text = "its issuer stands for every directory"
             raise ProviderUnavailable(
                 text, check=ConnectionCheck.ISS, expected="the issuer of one directory", received=self.issuer
@@ -109,17 +107,14 @@ def is_mappable(name: str) -> bool:
 _OWN_FIELDS: Final = frozenset({"ID", "Provider", "Uid", "UserName", "FullName", "Password"})
 
 
-def provider_of(
-    context: Context, connection_id: str, record: OrganizationConnectionRecord | None = None
-) -> OrganizationOpenIdProvider:
-    """Return the client of an active connection. What it states goes before the provider's own document.
+def provider_of(context: Context, record: OrganizationConnectionRecord | None) -> OrganizationOpenIdProvider:
+    """Return the client of a connection. What it states goes before the provider's own document.
 
     Args:
-        record: the connection, if it was read already.
+        record: the active connection; None: it was removed or turned off since a sign-in found it.
 
-    Raises ProviderUnavailable: the connection was removed or switched off since it was found.
+    Raises ProviderUnavailable: for None, and for an issuer at which anyone can have an account.
     """
-    record = record or sign_in_connections.by_id(context, connection_id)
     if record is None:
         raise ProviderUnavailable("the connection was removed")
     if shared_issuers.is_shared(str(record.content["issuer"])):  # stored by an earlier version

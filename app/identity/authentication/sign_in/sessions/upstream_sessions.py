@@ -61,7 +61,7 @@ def end(context: Context, address_key: str, logout_token: str) -> None:
 def _verified(context: Context, record: OrganizationConnectionRecord, text: str) -> Mapping[str, Any]:
     """Return the claims of a logout token, which is used up (section 2.6). Raises InvalidRequest."""
     try:
-        provider = organization_openid.provider_of(context, record.connection_id, record)
+        provider = organization_openid.provider_of(context, record)
         context.work.release_connection()
         issuer, keys = id_tokens.of_issuer(text, provider.id_token_keys()[1], provider.issuer)
         claims = dict(jwts.read_jwt(text, keys, _PROFILE).claims)
