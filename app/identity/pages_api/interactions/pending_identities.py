@@ -133,6 +133,12 @@ def has_federated_login_for(context: Context, interaction: Interaction | None, u
     return account is None or linked_identities.is_known(account, pending.claimed)
 
 
+def still_opens(account: Account, pending: PendingIdentity) -> bool:
+    """Return whether the identity that led to the account may still sign in to it: its owner may have removed either meanwhile."""
+    is_of_address = pending.is_proof and is_verified(account, pending.claimed.email or "")
+    return pending.uid == account.uid and (is_of_address or linked_identities.is_known(account, pending.claimed))
+
+
 def link_pending(context: Context, interaction: Interaction, account: Account) -> Interaction:
     """Link the pending identity to the account after its complete sign-in.
 

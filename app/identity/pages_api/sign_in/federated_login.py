@@ -149,8 +149,8 @@ def decide_switch(context: Context, req: InteractionDecision) -> StepResponse:
     uid, pending = interaction.state.switches_to, pending_identities.active_for(context, interaction)
     if uid is not None:
         interaction = interactions.save(context, interaction, replace(interaction.state, switches_to=None))
-    account = account_store.by_uid(context, uid) if uid is not None else None
-    if account is not None and pending is not None and pending.uid == uid and req.allow:
+    account = account_store.lock(context, uid) if uid is not None and req.allow else None
+    if account is not None and pending is not None and pending_identities.still_opens(account, pending):
         return federated_completion.sign_in(context, interaction, account, pending.claimed)
     return next_step.advance(context, pending_identities.clear(context, interaction), session)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from app.identity.directory.accounts import accounts, linked_identities
+
 from tests.support.oauth.relying_party import Person
 from tests.support.organizations.connected_organization import MINA, ConnectedOrganization, NewConnected
+from tests.support.tenants.callers import call_of
 from tests.support.visitors.visitor import VisitedPage
 
 RETURN_URL = "https://portal.example/after"
@@ -93,3 +96,21 @@ def test_application_gets_no_code_of_the_other_account(globex: ConnectedOrganiza
     asked = globex.visitor.open(globex.callback(redirected, auth_time=globex.provider.now))
     assert asked.heading == "Switch accounts?"
     assert "code" in asked.press("Switch accounts").query
+
+
+def disconnect(globex: ConnectedOrganization) -> None:
+    """Remove the identities of Mina's account, as its owner does in another browser."""
+    with call_of(globex.tenant.services, globex.tenant.name) as call:
+        mina = accounts.by_email(call, MINA["email"])
+        assert mina is not None
+        for identity in linked_identities.of(mina):
+            linked_identities.unlink(call, mina, identity.provider, identity.subject)
+        call.work.commit()
+
+
+def test_disconnected_identity_opens_no_account(globex: ConnectedOrganization, ada: Person) -> None:
+    globex.sign_in(globex.new_visitor_at(globex.tenant))
+    asked = globex.sign_in()
+    disconnect(globex)
+    assert asked.press("Switch accounts").profile_name == "Ada Lovelace"
+    assert label(globex) == "Ada Lovelace"
