@@ -218,6 +218,15 @@ def test_unproven_address_opens_no_account(tenant: TenantServer, visitor: Visito
     assert page.heading == "Create your account"
 
 
+def test_foreign_address_connects_no_account(
+    tenant: TenantServer, visitor: Visitor, new_visitor_at: NewVisitorAt, world: World, ada: Person
+) -> None:
+    token = jwt_sender(tenant, Domain="partner.test")
+    page = brings(visitor, token(email=ADA, email_verified=True))
+    assert signed_in(page.follow("Sign in to connect it"), ada).heading == "Profile"
+    assert brings(new_visitor_at(world), token()).heading != "Profile"
+
+
 @pytest.mark.parametrize("updates", [True, False])
 def test_changed_email_at_the_provider_changes_the_accounts(
     tenant: TenantServer, visitor: Visitor, ada: Person, *, updates: bool

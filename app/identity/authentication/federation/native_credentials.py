@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
@@ -171,6 +171,7 @@ class _CredentialSender:
     def by_jwt(self, text: str) -> VerifiedIdentity:
         identity, valid_until = jwt_providers.verify(self.context, self.sender, text)
         is_trusted = jwt_providers.trusts_email(self.sender, identity)
+        identity = replace(identity, email_verified=identity.email_verified and is_trusted)
         return _with_id_token(self.context, VerifiedIdentity(identity, is_trusted), text, valid_until)
 
 
