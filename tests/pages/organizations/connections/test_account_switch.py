@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from app.identity.directory.accounts import accounts, linked_identities
-
 from tests.support.oauth.relying_party import Person
 from tests.support.organizations.connected_organization import MINA, ConnectedOrganization, NewConnected
 from tests.support.tenants.callers import call_of

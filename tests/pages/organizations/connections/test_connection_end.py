@@ -9,9 +9,12 @@ import pytest
 
 from app.contract.applications.file import DEVICE_GRANT
 from tests.support.accounts.mailbox import sent_messages
+from tests.support.journeys.account_security import APP_ALONE, add_app
+from tests.support.journeys.second_factors import code_now
 from tests.support.oauth.relying_party import RelyingParty
 from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
 from tests.support.organizations.management import PATH
+from tests.support.services.identity_service import pass_time
 from tests.support.tenants.tenant_server import answered
 from tests.support.visitors.visitor import Visitor
 
@@ -126,3 +129,21 @@ def test_session_that_came_from_another_browser_ends(new_connected: NewConnected
     turn_off(globex)
     assert tv.userinfo(tokens["access_token"]).status_code == 401
     assert tv.refresh(tokens["refresh_token"]).status_code == 400
+
+
+@pytest.mark.parametrize("services", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("end", [turn_off, lose_domain])
+def test_sign_in_that_waits_for_a_second_factor_ends(
+    new_connected: NewConnected, end: Callable[[ConnectedOrganization], None]
+) -> None:
+    globex = new_connected(settings={"two_factor": "optional", **APP_ALONE})
+    mina = globex.tenant.person(MINA["email"])
+    globex.sign_in()
+    app, _ = add_app(globex.visitor, globex.tenant, mina)
+    waiting = globex.new_visitor_at(globex.tenant)
+    asked = globex.sign_in(waiting)
+    assert asked.heading == "Two-step verification"
+    end(globex)
+    pass_time(globex.tenant.services, seconds=60)
+    asked.press("Verify", code=code_now(globex.tenant, app))
+    assert not is_in(waiting)

@@ -25,6 +25,12 @@ from app.identity.platform.continuation_tokens import ContinuationPurpose
 
 _BATCH: Final = 500
 """Accounts of one statement."""
+_PURPOSES: Final = (
+    ContinuationPurpose.SECOND_FACTOR,
+    ContinuationPurpose.PIN_SESSION,
+    ContinuationPurpose.STEP_UP,
+    *token_handoff.KINDS,
+)
 
 
 def end_of_connections(context: Context, org_id: str, connection_id: str | None = None) -> None:
@@ -50,8 +56,7 @@ def _end_of_accounts(context: Context, uids: Collection[str]) -> int:
     """End what the accounts began at a provider. Return the number of sessions."""
     removed = sorted(session_store.remove_with_method(context, uids, sessions.FEDERATED), key=attrgetter("uid"))
     tokens.revoke_with_method(context, uids, sessions.FEDERATED, [row.session_id for row in removed])
-    purposes = (ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP, *token_handoff.KINDS)
-    continuation_tokens.revoke_all_of(context, uids, *purposes)
+    continuation_tokens.revoke_all_of(context, uids, *_PURPOSES)
     for uid, rows in groupby(removed, key=attrgetter("uid")):
         _announce(context, uid, list(rows))
     return len(removed)
