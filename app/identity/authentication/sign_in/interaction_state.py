@@ -201,6 +201,8 @@ class InteractionState:
     pending_link: PendingLink | None = None
     switches_to: str | None = None
     """The account that the identity signs in if the person, who is signed in to another account, agrees to switch."""
+    switches_from: str | None = None
+    """The id of that session. Who uses the browser after it answers no question of its person."""
     linking_session_id: Annotated[str | None, Field(alias="links")] = None
     """The session whose account links an identity."""
     handoff: Annotated[HandoffRequest | None, Field(alias="handing")] = None

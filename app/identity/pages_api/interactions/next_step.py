@@ -130,8 +130,8 @@ def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSe
 
 def switch_question(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse | None:
     """Return the open question whether a provider's answer may replace the session; None where there is none."""
-    uid = interaction.state.switches_to
-    if uid is None or session is None or session.uid == uid or interaction.is_done:
+    uid, asked = interaction.state.switches_to, interaction.state.switches_from
+    if uid is None or session is None or session.session_id != asked or interaction.is_done:
         return None
     other, current = account_store.by_uid(context, uid), account_store.by_uid(context, session.uid)
     if other is None or current is None:

@@ -45,7 +45,8 @@ def _ask(context: Context, interaction: Interaction, account: Account) -> StepRe
     session = sessions.current(context)
     if session is None or session.uid == account.uid or account_choice.requests_another(interaction):
         return None
-    asked = interactions.save(context, interaction, replace(interaction.state, switches_to=account.uid))
+    state = replace(interaction.state, switches_to=account.uid, switches_from=session.session_id)
+    asked = interactions.save(context, interaction, state)
     return next_step.switch_question(context, asked, session)
 
 

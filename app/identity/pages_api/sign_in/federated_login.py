@@ -147,9 +147,10 @@ def decide_switch(context: Context, req: InteractionDecision) -> StepResponse:
     if interaction.is_done:
         return next_step.after_end(session)
     uid, pending = interaction.state.switches_to, pending_identities.active_for(context, interaction)
+    is_asked = session is not None and session.session_id == interaction.state.switches_from
     if uid is not None:
         interaction = interactions.save(context, interaction, replace(interaction.state, switches_to=None))
-    account = account_store.lock(context, uid) if uid is not None and req.allow else None
+    account = account_store.lock(context, uid) if uid is not None and is_asked and req.allow else None
     if account is not None and pending is not None and pending_identities.still_opens(account, pending):
         return federated_completion.sign_in(context, interaction, account, pending.claimed)
     return next_step.advance(context, pending_identities.clear(context, interaction), session)

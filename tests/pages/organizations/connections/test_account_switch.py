@@ -113,3 +113,14 @@ def test_disconnected_identity_opens_no_account(globex: ConnectedOrganization, a
     disconnect(globex)
     assert asked.press("Switch accounts").profile_name == "Ada Lovelace"
     assert label(globex) == "Ada Lovelace"
+
+
+@pytest.mark.parametrize("signs_in", [True, False], ids=["another", "nobody"])
+def test_next_visitor_answers_no_question(globex: ConnectedOrganization, ada: Person, *, signs_in: bool) -> None:
+    asked = globex.sign_in()
+    globex.visitor.open("/logout").press("Sign out")
+    if signs_in:
+        eve = globex.tenant.person("eve@example.test", FirstName="Eve", LastName="Moneypenny")
+        globex.visitor.open("/login").sign_in(eve.email, eve.password)
+    asked.press("Switch accounts")
+    assert "Mina Harker" not in globex.visitor.open("/profile").text
