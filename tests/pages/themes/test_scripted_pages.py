@@ -43,7 +43,7 @@ ReauthenticationPage RegisterPage RemoveDomainPage RemoveFactorPage RemoveIdenti
 RemovePhonePage ResetLinkPage ResetPage ResetPasskeyPage ResetPinPage ResetSentPage ReturnToAppPage
 RevokeInvitationPage SecondFactorLockedPage SecondFactorPage SecurityAlertPage SecurityPage
 SecurityQuestionsPage SelectOrganizationPage SetPasswordPage SetPinPage SignInLinkPage SignInRequestPage
-SignInSentPage StartAgainPage ThemeEditorPage TransferOwnershipPage TurnOffPage UnknownTenantPage UsernamePage
+SignInSentPage StartAgainPage SwitchAccountPage ThemeEditorPage TransferOwnershipPage TurnOffPage UnknownTenantPage UsernamePage
 VerifyPage WorkflowRedirectPage
     """,
 )
