@@ -57,12 +57,21 @@ class ProviderIdentity:
     kept_tokens: str | None = field(default=None, repr=False)  # names the tokens to keep (accounts/provider_tokens.py)
     groups: tuple[str, ...] | None = None  # at an organization's provider; None: it did not say which
     unsigned: tuple[str, ...] = ()  # members of `profile` that only the browser said: for a new account alone
+    decided: tuple[
+        str, ...
+    ] = ()  # members of `profile` that an organization's connection maps: its accounts follow them
     upstream_session: str = ""  # `sid` at an organization's provider, which ends the session (Back-Channel Logout 1.0)
 
     def to_facts(self) -> dict[str, Any]:
         """Return the identity as JSON, without what earlier versions do not know and this identity does not have."""
-        facts, later = asdict(self), {"kept_tokens": None, "groups": None, "unsigned": (), "upstream_session": ""}
+        facts = asdict(self)
+        later = {"kept_tokens": None, "groups": None, "unsigned": (), "decided": (), "upstream_session": ""}
         return {name: value for name, value in facts.items() if name not in later or value != later[name]}
+
+    @property
+    def decided_profile(self) -> dict[str, str]:
+        """The members of `profile` that follow the provider at each sign-in; a custom field's name begins with `cf_`."""
+        return {name: self.profile[name] for name in self.decided if name in self.profile}
 
     @property
     def signed(self) -> ProviderIdentity:

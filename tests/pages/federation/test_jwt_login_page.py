@@ -208,3 +208,10 @@ def test_tenant_without_a_login_page_offers_no_linking_to_it(
     jwt_sender(tenant, LoginUrl=PAGE)
     visitor.open("/login").press("Continue", identifier=ADA).press("Sign in", password=ada.password)
     assert "Partner" not in visitor.open("/identities").text
+
+
+def test_listed_fields_follow_in_a_browser_that_is_signed_in(tenant: TenantServer, visitor: Visitor) -> None:
+    token = jwt_sender(tenant, RaasUpdateFields=["FirstName"], Domain="example.test")
+    for name in ("Ada", "Augusta"):
+        page = brings(visitor, token(email=ADA, email_verified=True, given_name=name, family_name="King"))
+        assert page.profile_name == f"{name} King"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from app.contract.step_reasons import LoginReason
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.passwordless import federated_account, redemption
+from app.identity.authentication.registration import provider_fields
 from app.identity.directory.accounts import account_store, accounts, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.unverified import first_verification
@@ -42,7 +43,12 @@ class ConnectionAdmission:
             account = federated_account.by_email(context, identity)
         else:
             account = redemption.register(
-                context, email=email, identity=identity, links_identity=True, needs_registration=False
+                context,
+                email=email,
+                identity=identity,
+                profile=provider_fields.check(context, identity.decided_profile).assigned,
+                links_identity=True,
+                needs_registration=False,
             )
         return account_store.by_uid(context, account.uid) if self.join(context, account) else None
 
@@ -85,9 +91,8 @@ def _is_of_organization(context: Context, org_id: str, holder: Account) -> bool:
 
     An account that left and took another address is no longer one that this provider may open, whatever address it asserts.
     """
-    if upstream_roles.is_member(context, holder.uid, org_id):
-        return True
-    return any(sign_in_connections.owns_email(context, org_id, item.value) for item in holder.email_list.verified)
+    is_member = upstream_roles.is_member(context, holder.uid, org_id)
+    return is_member or sign_in_connections.owns_account(context, org_id, holder)
 
 
 def _holder_or_refusal(

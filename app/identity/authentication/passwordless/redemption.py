@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,12 +126,14 @@ def register(
     name: str = "",
     template: str | None = None,
     identity: ProviderIdentity | None = None,
+    profile: Mapping[str, Any] | None = None,
     links_identity: bool = False,
     needs_registration: bool = True,
 ) -> Account:
     """Create an account for a verified address or number, or with neither for an identity that is linked at once.
 
     Args:
+        profile: fields that the identity's provider decides, checked.
         needs_registration: whether the tenant's registration must be open; not for the people of an organization that takes them.
 
     Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff, EmailRegistered, PhoneTaken, and IdentifierTaken
@@ -139,11 +142,11 @@ def register(
     if needs_registration:
         account_registration.require_enabled(context)
     entries = [EmailEntry(type="Primary", value=email)] if email else None
-    free = linked_identities.profile_names(identity) if identity is not None else {"FirstName": name} if name else {}
+    names = linked_identities.profile_names(identity) if identity is not None else {"FirstName": name} if name else {}
     source = identity.provider if identity is not None else SOURCE
     draft = drafts.read(
         context,
-        _RegistrationInput(email=entries, phone_id=phone or None, free=free),
+        _RegistrationInput(email=entries, phone_id=phone or None, free={**names, **(profile or {})}),
         source,
         needs_password=False,
         needs_identifier=not links_identity,

@@ -180,10 +180,17 @@ def _link(context: Context, account: Account, identity: ProviderIdentity) -> Non
     except IdentifierTaken as reason:
         context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
     else:
-        if offered_connections.is_of_jwt_provider(identity.provider):
-            from app.identity.use_cases.accounts import provider_updates  # noqa: PLC0415 - few tenants have any
+        follow_provider(context, linked, identity)
 
-            provider_updates.apply(context, linked, identity)
+
+def follow_provider(context: Context, account: Account, identity: ProviderIdentity) -> None:
+    """Change an account as the provider of its identity decides, at each sign-in that is complete."""
+    decides = bool(identity.decided) or offered_connections.is_of_jwt_provider(identity.provider)
+    if not decides or not linked_identities.is_known(account, identity):
+        return
+    from app.identity.use_cases.accounts import provider_updates  # noqa: PLC0415 - few tenants have any
+
+    provider_updates.apply(context, account, identity)
 
 
 def _is_still(account: Account, pending: PendingIdentity) -> bool:

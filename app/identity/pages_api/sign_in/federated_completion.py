@@ -29,6 +29,7 @@ def complete(context: Context, interaction: Interaction, account: Account, ident
     session = sessions.current_of(context, account.uid)
     if session is not None and not identity.is_anew:  # a provider's silent sign-in does not reauthenticate the user
         session = pending_identities.with_upstream(context, session, identity)
+        pending_identities.follow_provider(context, account, identity)
         response = next_step.advance(context, interaction, session)
         if not isinstance(response.step, LoginStep):
             return response

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -10,8 +10,10 @@ from typing import Any, Final
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings
 from app.contract.organizations.models import Attributes
-from app.contract.profile import FIELDS, Kind
+from app.contract.profile import FIELDS, Kind, Write
+from app.contract.registration.form import CUSTOM
 from app.identity.authentication.federation.providers.openid import OpenIdProvider, owns_mailbox_domain
+from app.identity.directory.accounts.profile import profile_edits
 from app.identity.directory.identity_provider import (
     ProviderIdentity,
     find_claim,
@@ -41,6 +43,7 @@ class OrganizationOpenIdProvider(OpenIdProvider):
 
     attributes: Attributes
     domain: str
+    custom_fields: Collection[str] = ()
 
     def optional_parameters(self, hint: str, language: str) -> dict[str, str]:
         """Return the parameters of the base class, and the organization's domain, by which shared providers find its directory."""
@@ -58,10 +61,12 @@ class OrganizationOpenIdProvider(OpenIdProvider):
         identity = identity_from_claims(self.name, names, mapped)
         is_verified = identity.email is not None and claims.get("email_verified") in (None, True, "true")
         is_of_organization = owns_mailbox_domain(self.issuer, identity.email or "", claims)
+        decided = self._custom_profile(claims)
         return replace(
             identity,
             email_verified=is_verified and is_of_organization,
-            profile={**identity.profile, **self._custom_profile(claims)},
+            profile={**identity.profile, **decided},
+            decided=tuple(decided),
             groups=self._groups(claims),
             upstream_session=text_of(claims.get("sid"))[:_MAX_LENGTH],
         )
@@ -83,10 +88,11 @@ class OrganizationOpenIdProvider(OpenIdProvider):
         return super().verified_claims(token, metadata, nonce, now)
 
     def _custom_profile(self, claims: Mapping[str, Any]) -> dict[str, str]:
-        """Return the text fields of the profile that the connection's `CustomMapping` fills."""
-        mapping = {name: attribute for name, attribute in self.attributes.custom_mapping.items() if is_mappable(name)}
-        found = {name: text_of(find_claim(claims, attribute))[:_MAX_LENGTH] for name, attribute in mapping.items()}
-        return {name: text for name, text in found.items() if text}
+        """Return the text fields that the connection's `CustomMapping` fills."""
+        mapping = self.attributes.custom_mapping.items()
+        fields = [(_field_of(name, self.custom_fields), attribute) for name, attribute in mapping]
+        found = {field: text_of(find_claim(claims, attribute))[:_MAX_LENGTH] for field, attribute in fields}
+        return {field: text for field, text in found.items() if field and text}
 
     def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Return the groups, of one text or a list of them; None where the provider has them at another address."""
@@ -98,13 +104,15 @@ class OrganizationOpenIdProvider(OpenIdProvider):
         return tuple(dict.fromkeys(text for item in items[:_MAX_GROUPS] if (text := text_of(item))))
 
 
-def is_mappable(name: str) -> bool:
-    """Return whether a field of the profile holds text that a provider may fill."""
-    field = FIELDS.get(name)
-    return field is not None and field.kind is Kind.TEXT and name not in _OWN_FIELDS
+def _field_of(name: str, custom_fields: Collection[str]) -> str | None:
+    """Return the field that a name of `CustomMapping` stands for, a custom field with `cf_`; None for one that no provider fills.
 
-
-_OWN_FIELDS: Final = frozenset({"ID", "Provider", "Uid", "UserName", "FullName", "Password"})
+    These are fields that their owner may edit, so neither identifiers nor what says that they are verified.
+    """
+    if (field := FIELDS.get(name)) is not None:
+        return name if field.kind is Kind.TEXT and field.write is Write.ANYONE else None
+    custom = profile_edits.custom_field_name(name, custom_fields)
+    return f"{CUSTOM}{custom}" if custom is not None else None
 
 
 def provider_of(context: Context, record: OrganizationConnectionRecord | None) -> OrganizationOpenIdProvider:
@@ -142,5 +150,6 @@ def provider_of(context: Context, record: OrganizationConnectionRecord | None) -
         },
     )
     return OrganizationOpenIdProvider(
-        record.connection_id, settings, secret, context.services.provider_metadata, attributes, record.domain or ""
-    )
+        record.connection_id, settings, secret, context.services.provider_metadata, attributes, record.domain or "",
+        context.tenant.settings.custom_fields,
+    )  # fmt: skip

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, select
 
 from app.contract.organizations.organization_connection_operations import OIDC_TYPE
 from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import organization_store
 from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.organizations.connections.organization_connection_store import (
@@ -62,6 +63,11 @@ def owns_email(context: Context, org_id: str, email: str) -> bool:
     """Return whether an organization has verified the domain of an address; the domain alone, not those below it."""
     domain = domain_of_email(email)
     return bool(domain) and has_any_verified(context, [org_id], [domain])
+
+
+def owns_account(context: Context, org_id: str, account: Account) -> bool:
+    """Return whether an account has a verified address in a domain that an organization has verified."""
+    return has_any_verified(context, [org_id], account.email_list.verified_domains)
 
 
 def has_any_verified(context: Context, org_ids: Collection[str], domains: Collection[str]) -> bool:
