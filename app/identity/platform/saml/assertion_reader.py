@@ -124,7 +124,7 @@ def read_name_id(element: _Element) -> SamlNameId:
 
 
 def _check_conditions(conditions: _Element, expected: ExpectedResponse, now: datetime) -> datetime:
-    """Return when the conditions end. An unknown condition makes an assertion indeterminate (Core, section 2.5.1.1)."""
+    """Return when the conditions end. An unknown condition makes an assertion indeterminate (saml-core-2.0 section 2.5.1.1)."""
     for condition in conditions:
         if condition.tag not in _CONDITIONS:
             raise wrong("The assertion has an unknown condition.", "AudienceRestriction", local_name(condition.tag))

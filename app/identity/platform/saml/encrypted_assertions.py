@@ -1,4 +1,4 @@
-"""Decrypts an EncryptedAssertion (SAML V2.0 Core, section 2.3.4): RSA-OAEP, then AES-GCM, or AES-CBC by a switch."""
+"""Decrypts an EncryptedAssertion (saml-core-2.0 section 2.3.4): RSA-OAEP, then AES-GCM, or AES-CBC by a switch."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class ExpectedResponse:
 
 @dataclass(frozen=True, kw_only=True)
 class SamlNameId:
-    """The identifier of a subject (SAML V2.0 Core, section 2.2.2)."""
+    """The identifier of a subject (saml-core-2.0 section 2.2.2)."""
 
     value: str
     name_format: str

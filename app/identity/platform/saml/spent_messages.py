@@ -15,7 +15,7 @@ from app.identity.platform.saml.saml_rules import SamlRefusal, SamlRule
 def spend(context: Context, message: AcceptedAssertion | AcceptedAuthnRequest | AcceptedLogoutRequest) -> None:
     """Spend a message in the transaction of the context: of several concurrent uses one commits.
 
-    IDs are unique for one issuer (SAML V2.0 Core, section 1.3.4). The answer to our own request is spent with that request.
+    IDs are unique for one issuer (saml-core-2.0 section 1.3.4). The answer to our own request is spent with that request.
 
     Raises:
         SamlRefusal: REPLAY, if the message was used before.

@@ -96,7 +96,7 @@ def optional_attribute(element: _Element, name: str, default: str = "") -> str:
 
 
 def instant(element: _Element, name: str) -> datetime:
-    """Return the instant of an attribute, in UTC (SAML V2.0 Core, section 1.3.3). Raises SamlRefusal."""
+    """Return the instant of an attribute, in UTC (saml-core-2.0 section 1.3.3). Raises SamlRefusal."""
     found = optional_instant(element, name)
     if found is None:
         raise SamlRefusal(
