@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.accounts.mailbox import code_in, mails_to
+from tests.support.fakes.native_apps import jwt_sender
 from tests.support.journeys.invitations import Guest, NewGuest
 from tests.support.organizations.invitations import GUEST, LINKS
 from tests.support.tenants.tenant_server import answered
@@ -159,3 +160,13 @@ def test_removed_member_finds_the_link_turned_off(guest: Guest) -> None:
     page = again(guest)
     assert page.heading == "Link turned off"
     assert "Acme" not in page.text
+
+
+def test_forged_jwt_uses_no_invitation(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.hub.tenants.tenant_cache.MAX_AGE_SECONDS", -1)
+    token = jwt_sender(guest.business.tenant, LoginUrl="https://portal.example/in", Domain="example.com")
+    opened(guest).press("Sign in").follow("Continue with Partner")
+    forged = token(email=EVE, email_verified=True)
+    assert guest.visitor.open(f"/access/jwt?jwttoken={forged}").heading == "Profile"
+    assert guest.members() == []
+    assert again(guest).press("Join organization").address.endswith("/profile"), "who is signed in joins by the page"

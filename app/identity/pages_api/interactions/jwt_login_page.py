@@ -13,16 +13,20 @@ from app.identity.authentication.federation import federated_sign_in
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.pages_api.interactions import accept_invitation
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, TokenExists
 
 
 def lead(context: Context, connection: OfferedConnection, interaction: Interaction | None) -> StepResponse:
-    """Redirect the browser to the provider's login page. An interaction waits there for an hour, in place of an earlier one."""
+    """Redirect the browser to the provider's login page. An interaction waits there for an hour, in place of an earlier one.
+
+    One that an invitation began doesn't: any site can send the browser back with a JWT of its own, which would use the invitation.
+    """
     step = RedirectStep(address=connection.login_url)
     name = _name(context, connection.name)
-    if interaction is None or name is None:
+    if interaction is None or name is None or accept_invitation.is_of(interaction):
         return StepResponse(step=step)
     facts = {"attempt": interaction.interaction_id}
     with suppress(TokenExists):  # of two tabs at once, one waits
