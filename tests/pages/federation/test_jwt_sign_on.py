@@ -14,6 +14,7 @@ from werkzeug.test import Client as WsgiClient
 
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
+from tests.support.accounts.mailbox import code_in, mails_to
 from tests.support.fakes.identity_provider import key
 from tests.support.fakes.native_apps import jwt_sender
 from tests.support.oauth.relying_party import Person
@@ -223,7 +224,22 @@ def test_foreign_address_connects_no_account(
 ) -> None:
     token = jwt_sender(tenant, Domain="partner.test")
     page = brings(visitor, token(email=ADA, email_verified=True))
-    assert signed_in(page.follow("Sign in to connect it"), ada).heading == "Profile"
+    assert "Sign in to connect it" not in page.text
+    assert signed_in(page.follow("Sign in"), ada).heading == "Profile"
+    assert brings(new_visitor_at(world), token()).heading != "Profile"
+
+
+def test_forged_link_plants_no_identity_in_a_new_account(
+    tenant: TenantServer, visitor: Visitor, new_visitor_at: NewVisitorAt, world: World
+) -> None:
+    """Any site can send a browser here with a JWT of its own; who signs up then, signs up for themselves."""
+    token = jwt_sender(tenant)
+    page = brings(visitor, token(given_name="Mallory"))
+    assert page.heading == "Create your account"
+    assert "Partner" not in page.text
+    page = page.press("Create account", email="new@example.test", password="Zebra-kettle-91")
+    code = code_in(mails_to(tenant.services, tenant.tenant_id, "new@example.test")[-1])
+    assert page.press("Verify", code=code).heading == "Profile"
     assert brings(new_visitor_at(world), token()).heading != "Profile"
 
 

@@ -157,11 +157,17 @@ def finish(
 
 
 def link(context: Context, account: Account, identity: ProviderIdentity) -> Account:
-    """Link an identity, as `linked_identities.link` does, and notify the account, unless this identity registered it."""
+    """Link an identity, as `linked_identities.link` does, and notify the account.
+
+    An identity of a provider that registered the account does not notify, except one of a JWT, which another site may have sent.
+    """
     before = {linked.key for linked in linked_identities.of(account)}
     changed = linked_identities.link(context, account, identity)
     key = (identity.provider, identity.subject)
     is_first = not before and account.private.get(linked_identities.REGISTERED_BY) == identity.provider
+    is_first = is_first and not offered_connections.is_of_jwt_provider(
+        identity.provider
+    )  # another site may have sent the JWT
     if key not in before and not is_first:
         _notify(context, MailKind.IDENTITY_LINKED, changed, identity.provider)
     return changed

@@ -75,13 +75,16 @@ def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepRespo
         raise errors.JwtRefused("This browser is signed in to another account.")
     native_credentials.use_id_token(context, verified)
     interaction, binding = jwt_login_page.waiting_interaction(context, sender.name), None
+    is_awaited = interaction is not None
     if interaction is None:
         state = InteractionState(return_url=req.return_url or None)
         interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
     connection = OfferedConnection(
         sender.name, sender.provider.app_name, verified.trusts_email, can_reauthenticate=False
     )
-    step = federated_login.sign_in_or_register(context, interaction, connection, identity, needs_confirmation=False)
+    step = federated_login.sign_in_or_register(
+        context, interaction, connection, identity, needs_confirmation=False, is_awaited=is_awaited
+    )
     begun = sessions.by_cookie(context, step.session.token) if step.session is not None else None
     person = begun or holder
     context.audit.record("jwt.accepted", uid=person.uid if person is not None else None, provider=sender.name)

@@ -275,12 +275,15 @@ def sign_in_or_register(
     identity: ProviderIdentity,
     *,
     needs_confirmation: bool = True,
+    is_awaited: bool = True,
 ) -> StepResponse:
     """Return the next step for an identity: sign-in to its account or to the one with its address, or registration.
 
     Args:
         needs_confirmation: whether the owner of the account with the address signs in before the identity is linked; not for a
             provider that is trusted in its own domain alone, whose owner can reset passwords anyway.
+        is_awaited: whether this browser began the sign-in. Else any site may have sent it here with an identity of its own, which
+            a new account gets only with the address that the provider verified.
     """
     interaction, handoff = pending_identities.clear(context, interaction), interaction.state.handoff
     registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
@@ -303,6 +306,8 @@ def sign_in_or_register(
     if use is EmailUse.LINKING_OFF:
         return _refuse(context, interaction, identity, LoginReason.LINKING_OFF)
     registers = registers and use is not EmailUse.SHARED
+    if registers and not (is_awaited or (identity.email_verified and connection.trusts_email)):
+        return StepResponse(step=RegisterStep(), interaction_id=interaction.interaction_id)
     return _offer_registration(context, interaction, identity, registers=registers)
 
 
