@@ -41,6 +41,7 @@ TESTED_ON_PAGES = {
     "hub.lost_passkey": "as above",
     "hub.begin_register_with_passkey": "as above",
     "hub.mail_captcha_link": "tests/pages/sign_in/test_captcha_link.py",
+    "hub.register_for_organization": "the provider names the address: tests/pages/organizations/connections/test_required_form.py",
     "hub.find_connection": "it reads the domain alone: tests/pages/organizations/connections/test_home_realms.py",
 }
 

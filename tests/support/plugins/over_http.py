@@ -54,6 +54,7 @@ FAMILIES = {
         "organizations/test_invitation",
         "organizations/connections/test_sign_in",
         "organizations/connections/test_separation",
+        "organizations/connections/test_required_form",
     ),
     "providers": (
         "federation/test_account_confirmation",

@@ -1,5 +1,6 @@
 """Operations for sign-ins through connections."""
 
+import re
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -7,6 +8,8 @@ from pydantic import Field
 from app.contract import errors
 from app.contract.catalogue import HASHES_SECRETS, hub_operation
 from app.contract.page_models import InteractionDecision
+from app.contract.registration.registration_operations import REGISTRATION_ERRORS
+from app.contract.registration.registration_pages import RegisterRequest
 from app.contract.sign_in.sign_in_pages import SIGN_IN_ERRORS
 from app.contract.steps import StepResponse
 from app.kit.operations.wire import From, Wire
@@ -17,6 +20,11 @@ CALLBACK: Final = "/socialauth/validate.sauth"
 ORGANIZATION_CALLBACK: Final = "/oauth/sp/{address_key}/callback"
 ORGANIZATION_LOGIN: Final = "/oauth/sp/{address_key}/login"
 """The paths of an organization's connection: of its redirect URI, and where a browser signs in by it."""
+
+
+def is_organization_connection(name: str) -> bool:
+    """Return whether the name of a connection is the id of an organization's: a tenant's name has no capital letter."""
+    return re.fullmatch(r"conn_[A-Za-z0-9]{16}", name) is not None
 
 
 class ConnectionStart(Wire):
@@ -112,6 +120,11 @@ finish = hub_operation(
     "hub.finish_connection", "POST /hub/connections/finish", ConnectionCallback, StepResponse,
     heavy_work=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
     summary="Process the provider's response: sign in, link, register, or ask first.",
+)  # fmt: skip
+register = hub_operation(
+    "hub.register_for_organization", "POST /hub/connections/register", RegisterRequest, StepResponse,
+    heavy_work=HASHES_SECRETS, errors=(*REGISTRATION_ERRORS, *SIGN_IN_ERRORS),
+    summary="Register a person of an organization’s connection with the tenant’s form, and sign in. The address is the provider’s.",
 )  # fmt: skip
 report_state = hub_operation(
     "hub.report_state", "POST /hub/connections/foreign-state", ForeignState, StateReported,

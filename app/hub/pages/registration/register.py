@@ -11,7 +11,13 @@ from flask import Response
 from app.contract import errors
 from app.contract.captcha import captcha_pages
 from app.contract.captcha.models import CaptchaUse, LockChallenge
-from app.contract.federation.pages.connection_pages import ConnectedProfile, ConnectedProfileRequest, read_profile
+from app.contract.federation.pages.connection_pages import (
+    ConnectedProfile,
+    ConnectedProfileRequest,
+    is_organization_connection,
+    read_profile,
+)
+from app.contract.federation.pages.connection_pages import register as register_for_organization
 from app.contract.page_models import NoParameters
 from app.contract.registration.form import TERMS, FormField, Option
 from app.contract.registration.registration_pages import begin_with_passkey
@@ -132,13 +138,17 @@ class RegisterPage(Page):
     @classmethod
     def _federated_samples(cls) -> Mapping[str, RegisterPage]:
         with_profile, without_profile = (
-            RegisterForm.of(_DEFAULT_FIELDS, data, is_connected=True)
+            RegisterForm.of(_DEFAULT_FIELDS, data, connection="globex")
             for data in (_FEDERATED_PROFILE, {"connection": "globex"})
         )
         without_profile.add_error("email", _l("Enter your email."))
+        of_organization = RegisterForm.of(
+            _ORGANIZATION_FIELDS, _ORGANIZATION_PROFILE, connection=_ORGANIZATION_PROFILE["connection"]
+        )
         return {
             "from another provider": cls(with_profile, relying_party="Acme Shop", provider_title="Globex"),
             "from another provider, no address": cls(without_profile, provider_title="Globex"),
+            "from an organization’s provider": cls(of_organization, provider_title="Globex"),
         }
 
 
@@ -184,8 +194,10 @@ class PasskeyRegisterPage(RegisterPage):
 
 
 _FEDERATED_PROFILE = {"email": "ada@example.com", "connection": "globex"}
+_ORGANIZATION_PROFILE = {"email": "ada@example.com", "connection": "conn_AbCdEfGhIjKlMnOp"}
 _PASSWORD = FormField(name="password", type="password", required=True)
 _DEFAULT_FIELDS = (FormField(name="email", required=True), _PASSWORD)
+_ORGANIZATION_FIELDS = (*_DEFAULT_FIELDS, FormField(name=TERMS, type="multi", required=True))
 _ALL_FIELDS = (
     FormField(name="first_name", required=True),
     FormField(name="last_name"),
@@ -211,18 +223,19 @@ def show_register() -> Response:
     """Render the form, or continue for a signed-in browser. Without a session only a captcha makes an API call."""
     visit = current_visit()
     journey.refuse_expired_interaction()
-    if visit.session:
+    if visit.session and not is_organization_connection(visit.query.get("with", "")):
         response = _resume()
         if not isinstance(response.step, LoginStep | RegisterStep):
             return journey.follow(response)
     if (opened := journey.open_for_workflow("register")) is not None:
         return opened
-    registration = visit.tenant.registration
-    if registration is None or not sign_in_methods.is_taken(CONNECTION if visit.query.get("with") else PASSWORD):
+    connection = visit.query.get("with", "")
+    identity = _federated_identity() if connection else None
+    registration = _registration_for(connection if identity is not None else "")
+    if registration is None or not sign_in_methods.is_taken(CONNECTION if connection else PASSWORD):
         return registration_off()
-    if current_visit().query.get("with") and (identity := _federated_identity()) is not None:
-        data = {**identity.fields, "connection": current_visit().query["with"]}
-        form = RegisterForm.of(registration.form, data, is_connected=True)
+    if identity is not None:
+        form = RegisterForm.of(registration.form, {**identity.fields, "connection": connection}, connection=connection)
         return _page(_with_captcha(form) if registration.has_captcha else form, provider_title=identity.title).render()
     typed, is_invited = _typed_fields(registration), visit.interaction is not None and visit.interaction.invitation
     if registration.has_captcha:
@@ -254,12 +267,12 @@ def registration_options() -> Response:
 def submit_register() -> Response:
     visit = current_visit()
     journey.refuse_unknown_interaction()
-    registration = visit.tenant.registration
+    by_passkey = visit.form.get("do") == _PASSKEY or bool(visit.form.get("credential"))
+    connection = "" if by_passkey else visit.form.get("with") or ""
+    registration = _registration_for(connection)
     if registration is None:
         return registration_off()
-    by_passkey = visit.form.get("do") == _PASSKEY or bool(visit.form.get("credential"))
-    is_connected = bool(visit.form.get("with")) and not by_passkey
-    form = RegisterForm.of(registration.form, is_by_passkey=by_passkey, is_connected=is_connected)
+    form = RegisterForm.of(registration.form, is_by_passkey=by_passkey, connection=connection)
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
@@ -267,7 +280,7 @@ def submit_register() -> Response:
             return _without_script(registration, form)
         if form.captcha.needs_link and form.email_typed:
             return mail_link(CaptchaUse.REGISTER, form.email_typed, form.typed_texts)
-        response = api()(operation, form.to_request())
+        response = api()(register_for_organization if form.is_of_organization else operation, form.to_request())
     except errors.RegistrationOff:
         return registration_off()
     except ApiError as refusal:
@@ -276,7 +289,7 @@ def submit_register() -> Response:
             form.captcha.prompt(lock.captcha)
         return _page(form, refusal).render_refusal(refusal)
     followed = journey.follow(response)
-    if is_connected:
+    if connection:
         return followed
     return sign_in_methods.begin_method(
         followed, response, sign_in_methods.PASSKEY if by_passkey else sign_in_methods.PASSWORD
@@ -288,6 +301,14 @@ def _without_script(registration: RegistrationView, form: RegisterForm) -> Respo
     api()(begin_with_passkey, form.to_request())
     register_form = _with_captcha(form) if registration.has_captcha else form
     return replace(_page(register_form), page_notice=_SCRIPTLESS).render(422)
+
+
+def _registration_for(connection: str) -> RegistrationView | None:
+    """Return the form of a registration by a connection; that of an organization has one where registration is closed, too, and no
+    captcha, as its provider knows the person. None where registration is closed.
+    """
+    tenant = current_visit().tenant
+    return RegistrationView(tenant.form) if is_organization_connection(connection) else tenant.registration
 
 
 def _typed_fields(registration: RegistrationView) -> dict[str, str]:
@@ -319,7 +340,7 @@ def continue_registration(link: captcha_pages.CaptchaLinkView) -> Response:
     registration = current_visit().tenant.registration
     if registration is None:
         return registration_off()
-    form = RegisterForm.of(registration.form, link.typed, is_connected="connection" in link.typed)
+    form = RegisterForm.of(registration.form, link.typed, connection=link.typed.get("connection", ""))
     form.captcha.prompt(link.captcha)
     return _page(form).render()
 

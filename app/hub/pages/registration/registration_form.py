@@ -9,6 +9,7 @@ from wtforms import HiddenField
 
 from app.contract import errors
 from app.contract.captcha.models import CaptchaAnswer
+from app.contract.federation.pages.connection_pages import is_organization_connection
 from app.contract.registration.form import IDENTIFIERS, TERMS, FormField
 from app.contract.registration.registration_pages import RegisterRequest
 from app.hub.forms import captcha
@@ -65,13 +66,17 @@ class RegisterForm(HubForm):
         data: Mapping[str, Any] | None = None,
         *,
         is_by_passkey: bool = False,
-        is_connected: bool = False,
+        connection: str = "",
     ) -> RegisterForm:
         """Return the form with these fields; the password is optional with a passkey, and absent for a federated identity, unless the
-        tenant asks for one, too.
+        tenant asks for one, too, and it is not of an organization.
+
+        Args:
+            connection: of the federated identity.
         """
-        registration = current_visit().tenant.registration
-        has_none = is_connected and not (registration is not None and registration.has_federated_password)
+        registration, is_connected = current_visit().tenant.registration, bool(connection)
+        asks_password = registration is not None and registration.has_federated_password
+        has_none = is_connected and (is_organization_connection(connection) or not asks_password)
         form = tuple(field for field in form if not (has_none and _is_password(field)))
 
         def members() -> dict[str, Any]:
@@ -81,6 +86,11 @@ class RegisterForm(HubForm):
             return {**widgets, "form_fields": form, "is_by_passkey": is_by_passkey, "is_connected": is_connected}
 
         return tenant_form(cls, form, members, is_by_passkey, is_connected)(data=data)
+
+    @property
+    def is_of_organization(self) -> bool:
+        """Whether an organization's provider verified the address, which the account therefore gets."""
+        return self.is_connected and is_organization_connection(self.connection.data or "")
 
     @property
     def rows(self) -> list[tuple[FormField, Any]]:

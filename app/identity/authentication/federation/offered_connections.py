@@ -15,9 +15,8 @@ from app.contract.federation.connection_completion import (
 )
 from app.contract.federation.connections import NAMES, ConnectionSettings
 from app.contract.federation.identity_linking_operations import PROVIDERS
-from app.contract.federation.pages.connection_pages import CALLBACK, ORGANIZATION_CALLBACK
+from app.contract.federation.pages.connection_pages import CALLBACK, ORGANIZATION_CALLBACK, is_organization_connection
 from app.identity.directory.identity_provider import JWT_PREFIX
-from app.identity.directory.organizations import organization_names
 from app.identity.platform.context import Context
 
 if TYPE_CHECKING:
@@ -129,8 +128,8 @@ def is_active(context: Context, name: str) -> bool:
 
 
 def is_of_organization(name: str) -> bool:
-    """Return whether the name of a provider is the id of an organization's connection: a tenant's name has no capital letter."""
-    return organization_names.is_id(organization_names.CONNECTION, name)
+    """Return whether the name of a provider is the id of an organization's connection."""
+    return is_organization_connection(name)
 
 
 def is_of_jwt_provider(name: str) -> bool:

@@ -111,23 +111,27 @@ def by_email(context: Context, identity: ProviderIdentity, *, links_identity: bo
     return redemption.redeem(context, proof, errors.UnknownAccount, identity=identity, links_identity=links_identity)
 
 
-def unfilled_fields(context: Context, identity: ProviderIdentity) -> list[str]:
+def unfilled_fields(context: Context, identity: ProviderIdentity, *, may_need_password: bool = True) -> list[str]:
     """Return the names of the fields that the registration form requires and that the identity does not fill.
 
     A password is one only where people who sign up by a provider choose it, too. A form that the tenant did not configure requires
     one identifier, which a valid address is.
+
+    Args:
+        may_need_password: not for an organization's provider, which signs its people in alone.
     """
     settings = context.tenant.settings
     has_email = accounts.is_email(identity.email or "")
     form = registration_form.fields_of(settings)
-    passwords = [field.name for field in form if field.type == "password" and settings.federated_password]
+    has_password = may_need_password and settings.federated_password
+    passwords = [field.name for field in form if field.type == "password" and has_password]
     if has_email and not registration_form.is_configured(settings):
         return passwords
     return passwords + [
         field.name
         for field in form
         if field.required and field.type != "password"
-        if not (has_email if field.name == _EMAIL else identity.profile.get(field.member or ""))
+        if not (has_email if field.name == _EMAIL else identity.profile.get(field.member or field.name))
     ]
 
 

@@ -8,15 +8,25 @@ from dataclasses import dataclass, replace
 from app.contract.step_reasons import LoginReason
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.passwordless import federated_account, redemption
-from app.identity.authentication.registration import provider_fields
+from app.identity.authentication.registration import account_registration, provider_fields
+from app.identity.authentication.registration.account_registration import RegistrationOptions
+from app.identity.authentication.registration.drafts import AccountDraft
 from app.identity.directory.accounts import account_store, accounts, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.organizations import organization_store, sign_in_methods
-from app.identity.directory.organizations.connections import sign_in_connections
+from app.identity.directory.organizations.connections import organization_connection_store, sign_in_connections
 from app.identity.directory.organizations.membership_changes import upstream_roles
 from app.identity.platform.context import Context
+
+
+@dataclass(frozen=True)
+class CompletedForm:
+    """The registration form that the person of a new account filled in, checked."""
+
+    draft: AccountDraft
+    options: RegistrationOptions
 
 
 @dataclass(frozen=True)
@@ -29,27 +39,42 @@ class ConnectionAdmission:
     refusal: LoginReason | None = None
     holder: Account | None = None
 
-    def find_or_create(self, context: Context, identity: ProviderIdentity) -> Account | None:
+    def to_resume(self, context: Context) -> ProviderIdentity:
+        """Return the identity as it waits for the form: with those of its groups, which may be many, that have a role."""
+        if self.groups is None:
+            return self.identity
+        name = self.connection.name
+        known = {item.group_id for item in organization_connection_store.group_roles(context, [name])[name]}
+        return replace(self.identity, groups=tuple(group for group in self.groups if group in known))
+
+    def needs_form(self, context: Context) -> bool:
+        """Return whether a new account lacks accepted terms, or required fields that the provider does not fill."""
+        if self.holder is not None or accounts.by_email(context, self.identity.email or "") is not None:
+            return False
+        filled = replace(self.identity, profile=own_profile(context, self.identity))
+        return federated_account.requires_terms(context) or bool(
+            federated_account.unfilled_fields(context, filled, may_need_password=False)
+        )
+
+    def find_or_create(
+        self, context: Context, identity: ProviderIdentity, form: CompletedForm | None = None
+    ) -> Account | None:
         """Return the account with the address of an identity, or a new one with both, as a member with its roles.
 
         Registration need not be open. None where no seat is left.
 
+        Args:
+            form: what the person added, if the tenant's registration form required more.
+
         Raises:
             EmailRefused, EmailDomainRefused: the tenant registers no such address.
             EmailRegistered, ClosedLink, UnknownAccount, IdentifierTaken: another request took it concurrently.
+            UsernameTaken, PhoneTaken: another account has the identifier that the person added.
         """
-        email = identity.email or ""
-        if accounts.by_email(context, email) is not None:
+        if accounts.by_email(context, identity.email or "") is not None:
             account = federated_account.by_email(context, identity)
         else:
-            account = redemption.register(
-                context,
-                email=email,
-                identity=identity,
-                profile=provider_fields.check(context, identity.decided_profile).assigned,
-                links_identity=True,
-                needs_registration=False,
-            )
+            account = _create(context, identity, form)
         return account_store.by_uid(context, account.uid) if self.join(context, account) else None
 
     def record_refusal(self, context: Context, reason: LoginReason) -> None:
@@ -67,6 +92,28 @@ class ConnectionAdmission:
         if allowed is not None and not allowed.accepts(sign_in_methods.CONNECTION, self.connection.name):
             return True
         return upstream_roles.apply(context, account, org_id, self.connection.name, self.groups)
+
+
+def own_profile(context: Context, identity: ProviderIdentity) -> dict[str, str]:
+    """Return the texts with which the account of an identity begins: its names, and the fields that the connection maps."""
+    decided, names = identity.decided_profile, linked_identities.profile_names(identity)
+    refused = provider_fields.check(context, decided).refused
+    return {**names, **{name: text for name, text in decided.items() if name not in refused}}
+
+
+def _create(context: Context, identity: ProviderIdentity, form: CompletedForm | None) -> Account:
+    """Create the account of an identity, with what the connection maps, and what the person added."""
+    if form is not None:
+        private = account_registration.private_members(context, form.options)
+        account = redemption.add(
+            context, form.draft, identity.provider, identity=identity, links_identity=True, private=private
+        )
+        account_registration.send_verifications(context, account, form.options)
+        return account
+    names = linked_identities.profile_names(identity)
+    decided = provider_fields.check(context, identity.decided_profile).assigned
+    draft = redemption.new_draft(context, identity.provider, {**names, **decided}, email=identity.email or "")
+    return redemption.add(context, draft, identity.provider, identity=identity, links_identity=True)
 
 
 def admit(context: Context, connection: OfferedConnection, identity: ProviderIdentity) -> ConnectionAdmission:

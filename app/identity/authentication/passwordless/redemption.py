@@ -9,6 +9,7 @@ from typing import Any
 from app.contract.accounts.account_operations import EmailEntry, PinInfo
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.registration import account_registration, drafts, requirements
+from app.identity.authentication.registration.drafts import AccountDraft
 from app.identity.authentication.sign_in import locks
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
@@ -126,44 +127,73 @@ def register(
     name: str = "",
     template: str | None = None,
     identity: ProviderIdentity | None = None,
-    profile: Mapping[str, Any] | None = None,
     links_identity: bool = False,
-    needs_registration: bool = True,
 ) -> Account:
     """Create an account for a verified address or number, or with neither for an identity that is linked at once.
-
-    Args:
-        profile: fields that the identity's provider decides, checked.
-        needs_registration: whether the tenant's registration must be open; not for the people of an organization that takes them.
 
     Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff, EmailRegistered, PhoneTaken, and IdentifierTaken
     where another account got the identity concurrently.
     """
-    if needs_registration:
-        account_registration.require_enabled(context)
-    entries = [EmailEntry(type="Primary", value=email)] if email else None
-    names = linked_identities.profile_names(identity) if identity is not None else {"FirstName": name} if name else {}
+    account_registration.require_enabled(context)
+    free = linked_identities.profile_names(identity) if identity is not None else {"FirstName": name} if name else {}
     source = identity.provider if identity is not None else SOURCE
-    draft = drafts.read(
+    draft = new_draft(context, source, free, email=email, phone=phone, needs_identifier=not links_identity)
+    return add(
         context,
-        _RegistrationInput(email=entries, phone_id=phone or None, free={**names, **(profile or {})}),
+        draft,
         source,
-        needs_password=False,
-        needs_identifier=not links_identity,
+        template=template,
+        identity=identity,
+        links_identity=links_identity,
+        is_phone_verified=True,
     )
+
+
+def new_draft(
+    context: Context,
+    source: str,
+    free: dict[str, Any],
+    *,
+    email: str = "",
+    phone: str = "",
+    needs_identifier: bool = True,
+) -> AccountDraft:
+    """Return the draft of an account without a password. Raises EmailRefused, EmailDomainRefused, PhoneLoginOff."""
+    entries = [EmailEntry(type="Primary", value=email)] if email else None
+    typed = _RegistrationInput(email=entries, phone_id=phone or None, free=free)
+    draft = drafts.read(context, typed, source, needs_password=False, needs_identifier=needs_identifier)
     requirements.refuse_registrant(context, draft)
-    verified = {"email_verified": bool(email), "phone_verified": bool(phone)}
-    private = consent_forms.at_registration(context, None) | (
-        {linked_identities.REGISTERED_BY: identity.provider} if identity is not None else {}
-    )
-    account = drafts.add(context, draft, drafts.to_columns(context, draft, **verified, private=private))
-    for form in filter(None, (identifiers.normalize_email(email), phone)):
+    return draft
+
+
+def add(
+    context: Context,
+    draft: AccountDraft,
+    source: str,
+    *,
+    template: str | None = None,
+    identity: ProviderIdentity | None = None,
+    links_identity: bool = False,
+    is_phone_verified: bool = False,
+    private: Mapping[str, Any] | None = None,
+) -> Account:
+    """Add the account of a draft whose address is verified. Raises as `register` does, and UsernameTaken.
+
+    Args:
+        private: further members of `private`.
+    """
+    emails, phone = draft.addresses.forms, (draft.phone or "") if is_phone_verified else ""
+    verified = {"email_verified": bool(emails), "phone_verified": bool(phone)}
+    registered_by = {linked_identities.REGISTERED_BY: identity.provider} if identity is not None else {}
+    kept = {**consent_forms.at_registration(context, None), **registered_by, **(private or {})}
+    account = drafts.add(context, draft, drafts.to_columns(context, draft, **verified, private=kept))
+    for form in filter(None, (*emails, phone)):
         pending_accounts.remove_pending(context, form)
     context.audit.record("account.registered", uid=account.uid, source=source)
     events.emit(context, "Register", account)
     if identity is not None and links_identity:
         account = linked_identities.link(context, account, identity)
-    return email_verification.send_welcome(context, account, template) if email else account
+    return email_verification.send_welcome(context, account, template) if emails else account
 
 
 def refuse_registration(context: Context, *, email: str = "") -> None:

@@ -117,10 +117,7 @@ def register(context: Context, draft: AccountDraft, options: RegistrationOptions
     waits_for = "" if is_verified else _waits_for(context, draft)
     if options.hides_taken:
         refuse_taken_names(context, draft)
-    private: dict[str, Any] = {pending_accounts.SELF_REGISTERED: True}
-    if options.accepts_terms:
-        private["terms_accepted_at"] = context.now.isoformat()
-        private |= privacy_policy.first_acceptance(context.tenant.settings.privacy_policy, options.source, context.now)
+    private = private_members(context, options)
     private |= consent_forms.at_registration(context, consent_forms.parse_optional(context, options.consents))
     private |= linked_identities.pending_identity(options.federated_identity) if options.federated_identity else {}
     first_login = {} if waits_for else {"logins": 1, "last_login_at": context.now}
@@ -140,7 +137,7 @@ def register(context: Context, draft: AccountDraft, options: RegistrationOptions
         return _register_beside_number(context, draft.phone or "", columns, options)
     context.audit.record("account.registered", uid=account.uid, source=options.source[:100])
     events.emit(context, "Register", account)
-    _send(context, account, options)
+    send_verifications(context, account, options)
     return RegistrationResult(account, not waits_for, waits_for, pending_accounts.pending_columns(columns))
 
 
@@ -256,7 +253,16 @@ def _original_spelling(holder: Account, normalized: str) -> str:
     return found.value if found is not None else normalized
 
 
-def _send(context: Context, account: Account, options: RegistrationOptions) -> None:
+def private_members(context: Context, options: RegistrationOptions) -> dict[str, Any]:
+    """Return the `private` members of an account that its owner registers: with the accepted terms, if there were any."""
+    private: dict[str, Any] = {pending_accounts.SELF_REGISTERED: True}
+    if options.accepts_terms:
+        private["terms_accepted_at"] = context.now.isoformat()
+        private |= privacy_policy.first_acceptance(context.tenant.settings.privacy_policy, options.source, context.now)
+    return private
+
+
+def send_verifications(context: Context, account: Account, options: RegistrationOptions) -> None:
     """Send the link that verifies the address and the code that verifies the number.
 
     Where taken addresses are hidden, a reached limit is silent, and only the first address gets a mail, because the others may

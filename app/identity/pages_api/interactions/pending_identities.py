@@ -99,7 +99,7 @@ def active_for(context: Context, interaction: Interaction | None) -> PendingIden
 
 
 def registering_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
-    """Return the active pending identity with which the person may register; an organization's waits for the account of its address."""
+    """Return the active pending identity with which the person may register any address."""
     pending = active_for(context, interaction)
     return pending if pending and not offered_connections.is_of_organization(pending.claimed.provider) else None
 

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from app.contract import errors
-from app.contract.accounts.account_operations import EmailEntry, PinInfo
 from app.contract.captcha.models import CaptchaUse, LockChallenge
 from app.contract.passkeys.passkey_pages import PasskeyOptions
 from app.contract.registration import registration_pages
-from app.contract.registration.form import CUSTOM, TERMS, FormField
 from app.contract.steps import LoginStep, RedirectStep, StepResponse
 from app.identity.authentication.registration import account_registration
-from app.identity.authentication.registration.account_registration import RegistrationOptions, RegistrationResult
+from app.identity.authentication.registration.account_registration import RegistrationResult
 from app.identity.authentication.sign_in import completion, interactions, password_sign_in
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds, InteractionKind
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in, passkey_sign_up
-from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials.captcha import answers, captcha_verification
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
 from app.identity.credentials.passkeys.options import DISCOVERABLE, UserEntity
-from app.identity.directory.accounts import identifiers, linked_identities
+from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import name_in
 from app.identity.directory.tenants import registration_form
 from app.identity.directory.tenants.urls import allowed_urls
@@ -37,53 +33,12 @@ from app.identity.pages_api.interactions import (
     pending_identities,
     pending_verification,
 )
-from app.identity.pages_api.registration import begin_verification
+from app.identity.pages_api.registration import begin_verification, typed_form
+from app.identity.pages_api.registration.typed_form import TypedForm
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
 
 COMPLETED = "register"
-
-
-@dataclass
-class RegistrationForm:
-    """The typed form, as a registration model."""
-
-    form: tuple[FormField, ...]
-    fields: dict[str, str]
-    country: str | None
-    names: dict[str, str] = field(default_factory=dict)  # from a provider's identity
-    email: list[EmailEntry] | None = None
-    user_name: str | None = None
-    phone_id: str | None = None
-    uid: str | None = None
-    password: str | None = None
-    security_question_answer: dict[str, str] | None = None
-    pin_info: PinInfo | None = None  # set in a later step
-
-    def __post_init__(self) -> None:
-        address = self.value_of("email")
-        self.email = [EmailEntry(type="Primary", value=address)] if address else None
-        self.user_name = self.value_of("username") or None
-        self.phone_id = identifiers.to_international(self.value_of("phone"), self.country) or None
-        self.password = self.fields.get("password") or None
-
-    def value_of(self, name: str) -> str:
-        """Return the value of a field, stripped."""
-        return self.fields.get(name, "").strip()
-
-    @property
-    def free(self) -> dict[str, Any]:
-        """The profile members of the form's fields that have a value."""
-        free: dict[str, Any] = dict(self.names)
-        custom: dict[str, str] = {}
-        for item in self.form:
-            if not (text := self.value_of(item.name)):
-                continue
-            if item.is_custom:
-                custom[item.name.removeprefix(CUSTOM)] = text
-            elif member := item.member:
-                free[member] = text
-        return {**free, "CustomFields": custom} if custom else free
 
 
 @dataclass(frozen=True)
@@ -112,8 +67,8 @@ def register(context: Context, req: registration_pages.RegisterRequest) -> StepR
     is_needed = pending_identity is None or context.tenant.settings.federated_password
     has_password = new_passkey is None and is_needed
     interaction_id = interaction.interaction_id if interaction else ids.interaction_id
-    invited = accept_invitation.invited_email(context, interaction)
-    typed, options = _read(context, req, interaction_id, has_password=has_password, invited=invited)
+    invited = _invited_email(context, interaction)
+    typed, options = typed_form.read(context, req, interaction_id, has_password=has_password, fixed_email=invited)
     if pending_identity is not None:
         typed.names, options = (
             linked_identities.profile_names(pending_identity.claimed),
@@ -144,8 +99,8 @@ def begin_with_passkey(context: Context, req: registration_pages.RegisterRequest
     account_registration.require_enabled(context)
     ceremonies.refuse_misconfigured(context)
     ceremonies.count_lookup(context)
-    invited = accept_invitation.invited_email(context, interactions.find_open(context, req.interaction_id))
-    typed, options = _read(context, req, "", has_password=False, invited=invited)
+    invited = _invited_email(context, interactions.find_open(context, req.interaction_id))
+    typed, options = typed_form.read(context, req, "", has_password=False, fixed_email=invited)
     draft = account_registration.validate(context, typed, options)
     if not draft.addresses.primary or "email" not in context.tenant.settings.login_kinds:
         raise errors.PasskeyNeedsEmail
@@ -187,38 +142,16 @@ def _replacement_of(new_passkey: NewPasskey) -> PasswordReplacement:
     return PasswordReplacement(passkey_sign_up.methods_for(new_passkey), new_passkey.facts["id"])
 
 
-def _read(
-    context: Context,
-    req: registration_pages.RegisterRequest,
-    interaction_id: str,
-    *,
-    has_password: bool,
-    invited: str = "",
-) -> tuple[RegistrationForm, RegistrationOptions]:
-    """Return the typed form and its options; an invitation fixes the address, and its link has verified it."""
-    form = registration_form.fields_of(context.tenant.settings)
-    field_names = {item.name for item in form if has_password or "password" not in (item.name, item.matches)}
-    texts = {name: text for name, text in req.fields.items() if name in field_names}
-    invited = invited if "email" in field_names else ""
-    if invited:
-        texts["email"] = invited
-    typed = RegistrationForm(form, texts, context.tenant.settings.default_country)
-    options = RegistrationOptions(
-        VerificationOptions(interaction_id=interaction_id),
-        source=f"{context.issuer}/register",
-        accepts_terms=bool(texts.get(TERMS)) if TERMS in field_names else None,
-        has_password=has_password,
-        has_later_steps=True,
-        hides_taken=True,
-        invited_email=identifiers.normalize_email(invited) or "",
-    )
-    return typed, options
+def _invited_email(context: Context, interaction: Interaction | None) -> str:
+    """Return the address of an invitation; empty without one, or if the form has no field for it."""
+    has_email = any(item.name == "email" for item in registration_form.fields_of(context.tenant.settings))
+    return accept_invitation.invited_email(context, interaction) if has_email else ""
 
 
 def _continue(
     context: Context,
     started: Interaction | InteractionIds,
-    typed: RegistrationForm,
+    typed: TypedForm,
     result: RegistrationResult,
     replacement: PasswordReplacement | None,
 ) -> StepResponse:
@@ -236,7 +169,7 @@ def _continue(
 def _await_verification(
     context: Context,
     interaction: Interaction | None,
-    typed: RegistrationForm,
+    typed: TypedForm,
     result: RegistrationResult,
     replacement: PasswordReplacement | None,
 ) -> StepResponse:

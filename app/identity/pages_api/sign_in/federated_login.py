@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
@@ -42,7 +43,7 @@ from app.identity.protocols.oauth.authorize.request import CheckedRequest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.identity.authentication.passwordless.organization_account import ConnectionAdmission
+    from app.identity.authentication.passwordless.organization_account import CompletedForm, ConnectionAdmission
 
 LANDING: Final = "/identities"
 TAKEN: Final = "taken"
@@ -105,8 +106,8 @@ def redirect_to_provider(
         )
     except federated_sign_in.ConnectionBroken:
         if interaction is None:
-            return _return_with_reason(context, state, LoginReason.BROKEN)
-        return _return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
+            return return_with_reason(context, state, LoginReason.BROKEN)
+        return return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
     step = RedirectStep(address=address)
     if connection.org_id:
         step = RedirectStep(address=address, connection=connection.name, title=connection.title)
@@ -173,13 +174,13 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     except federated_sign_in.UnknownState:
         return next_step.advance(context, interaction, session)
     except federated_sign_in.ConnectionRefused:
-        return _return_with_reason(context, interaction.state, LoginReason.DENIED, interaction.interaction_id)
+        return return_with_reason(context, interaction.state, LoginReason.DENIED, interaction.interaction_id)
     except federated_sign_in.ConnectionBroken:
-        return _return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
+        return return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
     if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
         return _refuse(context, interaction, identity, LoginReason.NOT_REAUTHENTICATED)
     if connection.org_id:  # links no identity to another account, whatever began the interaction
-        return _sign_in_for_organization(context, pending_identities.clear(context, interaction), connection, identity)
+        return sign_in_for_organization(context, pending_identities.clear(context, interaction), connection, identity)
     if interaction.state.linking_session_id is not None:
         return _link(context, interaction, identity.signed)
     handoff = interaction.state.handoff
@@ -196,13 +197,13 @@ def report_state(context: Context, req: connection_pages.ForeignState) -> connec
 
 @connection_pages.read_profile.implements
 def read_profile(context: Context, req: connection_pages.ConnectedProfileRequest) -> connection_pages.ConnectedProfile:
-    pending = pending_identities.registering_for(context, interactions.find(context, req.interaction_id))
+    pending = pending_identities.active_for(context, interactions.find(context, req.interaction_id))
     if pending is None:
         raise errors.UnknownAccount
     claims = {**pending.claimed.profile, "Email": pending.claimed.email}
     form = registration_form.fields_of(context.tenant.settings)
-    members = {field.name: "Email" if field.name == "email" else field.member for field in form}
-    fields = {name: text for name, member in members.items() if member and (text := claims.get(member))}
+    members = {field.name: "Email" if field.name == "email" else field.member or field.name for field in form}
+    fields = {name: text for name, member in members.items() if (text := claims.get(member))}
     return connection_pages.ConnectedProfile(
         title=offered_connections.title_for(context, pending.claimed.provider), fields=fields
     )
@@ -228,7 +229,7 @@ def _needs_reauthentication(interaction: Interaction | None) -> bool:
     return request.max_age is not None or request.acr is not None or "login" in request.prompt
 
 
-def _return_with_reason(
+def return_with_reason(
     context: Context, state: InteractionState, reason: LoginReason, interaction_id: str | None = None
 ) -> StepResponse:
     """Return to the page that led to the provider, with the reason, and the reference of the trace."""
@@ -247,7 +248,7 @@ def _refuse(
 ) -> StepResponse:
     """Record why an identity is refused, and return to the page that led to the provider."""
     connection_traces.record_identity(context, identity, reason)
-    return _return_with_reason(context, interaction.state, reason, interaction.interaction_id)
+    return return_with_reason(context, interaction.state, reason, interaction.interaction_id)
 
 
 def _link(context: Context, interaction: Interaction, identity: ProviderIdentity) -> StepResponse:
@@ -311,22 +312,33 @@ def sign_in_or_register(
     return _offer_registration(context, interaction, identity, registers=registers)
 
 
-def _sign_in_for_organization(
-    context: Context, interaction: Interaction, connection: OfferedConnection, identity: ProviderIdentity
+def sign_in_for_organization(
+    context: Context,
+    interaction: Interaction,
+    connection: OfferedConnection,
+    identity: ProviderIdentity,
+    form: CompletedForm | None = None,
 ) -> StepResponse:
-    """Return the next step for an identity of an organization's connection: its account, created and joined as the policy says."""
+    """Return the next step for an identity of an organization's connection: its account, created and joined as the policy says.
+
+    Args:
+        form: what the person of a new account added; without one, the registration page asks where the tenant requires more.
+    """
     from app.identity.authentication.passwordless import organization_account  # noqa: PLC0415 - few tenants have any
 
     admission = organization_account.admit(context, connection, identity)
     if admission.refusal in _PROVABLE:
         interaction = pending_identities.store_pending(context, interaction, admission.identity)
     if admission.refusal is LoginReason.CONNECTS:
-        return _return_with_reason(context, interaction.state, admission.refusal, interaction.interaction_id)
+        return return_with_reason(context, interaction.state, admission.refusal, interaction.interaction_id)
     if admission.refusal is not None:
         return _refuse(context, interaction, admission.identity, admission.refusal)
     if admission.holder is not None:
         return _sign_in_linked(context, interaction, admission.holder, admission.identity)
-    return _sign_in_by_email(context, interaction, admission.identity, admission.find_or_create, admission)
+    if form is None and admission.needs_form(context):
+        return _offer_registration(context, interaction, admission.to_resume(context), registers=True)
+    find_or_create = partial(admission.find_or_create, form=form)
+    return _sign_in_by_email(context, interaction, admission.identity, find_or_create, admission)
 
 
 def _offer_registration(

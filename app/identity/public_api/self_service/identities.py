@@ -9,7 +9,7 @@ from app.contract.federation import identity_linking_operations
 from app.contract.profile import Profile
 from app.contract.shared_responses import Deleted, Posted
 from app.contract.sign_in.sign_in_operations import Login
-from app.identity.authentication.federation import federated_sign_in, profile_refresh, token_handoff, unlinking
+from app.identity.authentication.federation import federated_sign_in, token_handoff, unlinking
 from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.credentials.tokens import tokens
@@ -76,6 +76,8 @@ def unlink(context: Context, req: identity_linking_operations.Unlink) -> Deleted
 
 @identity_linking_operations.refresh_profile.implements
 def refresh_profile(context: Context, req: identity_linking_operations.RefreshProfile) -> Profile:
+    from app.identity.authentication.federation import profile_refresh  # noqa: PLC0415 - few apps use it
+
     account = profile_refresh.refresh(context, accounts.current(context))
     return accounts.profile_for_owner(context, account, None)
 
