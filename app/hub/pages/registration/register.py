@@ -223,14 +223,14 @@ def show_register() -> Response:
     """Render the form, or continue for a signed-in browser. Without a session only a captcha makes an API call."""
     visit = current_visit()
     journey.refuse_expired_interaction()
-    if visit.session and not is_organization_connection(visit.query.get("with", "")):
+    connection = visit.query.get("with", "")
+    identity = _federated_identity() if connection else None
+    if visit.session and not (identity is not None and is_organization_connection(connection)):
         response = _resume()
         if not isinstance(response.step, LoginStep | RegisterStep):
             return journey.follow(response)
     if (opened := journey.open_for_workflow("register")) is not None:
         return opened
-    connection = visit.query.get("with", "")
-    identity = _federated_identity() if connection else None
     registration = _registration_for(connection if identity is not None else "")
     if registration is None or not sign_in_methods.is_taken(CONNECTION if connection else PASSWORD):
         return registration_off()
