@@ -72,10 +72,11 @@ def sms() -> None:
 @click.option("--version", "number", type=click.IntRange(1), help="Default: the published version.")
 @of_theme
 def sms_test(tenant: str, name: str, phone: str, tag: str, number: int | None, theme_name: str) -> None:
-    """Send a sample of TENANT's text message NAME to PHONE, a number such as +4930123456.
+    """Send a sample of TENANT's text message NAME to PHONE.
 
-    NAME is that of the message gallery, such as sign_in. The code and the link in the text are samples. The server sends it as
-    every other text message. With --version, it has the name and the texts of that version, which can be a draft.
+    PHONE is a number with its country code, such as +4930123456. NAME is that of the message gallery, such as sign_in. The code and
+    the link in the text are samples. The server sends it as every other text message. With --version, it has the name and the texts
+    of that version, which can be a draft.
     """
     from app.contract import errors
     from app.contract.messages.models import SmsKind

@@ -158,11 +158,18 @@ OFF = {"connections": {**CONNECTIONS, "github": {"key": "h", "is_active": False}
 NUMBER = {"phone": "+442079460123", "phone_verified": True}
 HASH = {"password_hash": "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$c2FsdA"}
 UNVERIFIED = {"email": "new@example.test", "emails": [{"Type": "Primary", "Value": "new@example.test"}]}
+VERIFIED = {**UNVERIFIED, "email_verified": True}
 LEFT: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {
     "nothing": ({}, {}, False),
     "an identity at a connection that is off": (OFF, {}, False),
     "an unverified email": ({}, UNVERIFIED, False),
     "an unverified email and a password": ({}, {**UNVERIFIED, **HASH}, True),
+    "a verified email at a tenant without sign-in by email": (
+        {"email_login": False},
+        {**VERIFIED, "username": None},
+        False,
+    ),
+    "a verified email and a username there": ({"email_login": False}, {**VERIFIED, "username": "nina"}, True),
     "a password without a name to type": ({"username_login": False}, HASH, False),
     "a number at a tenant without sign-in by phone": ({}, NUMBER, False),
     "a number at a tenant with it": ({"phone_login": True}, NUMBER, True),

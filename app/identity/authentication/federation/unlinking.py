@@ -55,13 +55,12 @@ def is_last_sign_in_method(context: Context, account: Account, item: Identity) -
 
 
 def _can_reset_or_type_password(context: Context, account: Account) -> bool:
-    """Return whether a mailbox or number sets a password, or the account has one and a name that the tenant's sign-in takes."""
+    """Return whether the account has a name that the tenant's pages take, and a password, or a mailbox or number that sets one."""
     settings = context.tenant.settings
     number = account.phone if settings.phone_login and account.phone_verified else None
-    if number or (account.email and account.email_verified):
-        return True
     names = {"email": account.email, "username": account.username, "phone": number}
-    return bool(account.password_hash) and any(names[kind] for kind in settings.login_kinds)
+    resets = bool(number or (account.email and account.email_verified))
+    return (resets or bool(account.password_hash)) and any(names[kind] for kind in settings.login_kinds)
 
 
 def _has_passkey(context: Context, account: Account) -> bool:
