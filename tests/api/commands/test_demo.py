@@ -9,6 +9,7 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 import yaml
 
@@ -54,6 +55,7 @@ def test_account_signs_in_and_out_at_shop(demo: Command) -> None:
     page, url = demo.submit(page, url, identifier="ada@example.com", password="correct-horse-7")
     assert "Sign in faster next time" in page.text
     page, url = demo.submit(page, url, do="skip")
+    open("/tmp/s59/w.html", "a").write(page.text)
     assert "Welcome to the shop, Ada" in page.text
     page, _ = demo.open(demo.at("shop", "/sign-out"), "POST")
     assert "Welcome" not in page.text
@@ -61,14 +63,28 @@ def test_account_signs_in_and_out_at_shop(demo: Command) -> None:
     assert urlsplit(url).path == "/login"
 
 
-def test_account_of_one_tenant_signs_in_through_another(demo: Command) -> None:
+def at_globex(demo: Command) -> tuple[httpx.Response, str]:
+    """The login page of Globex, which Acme's "Continue with Globex" leads to, for a sign-in at the shop."""
     demo.forget()
-    page, url = demo.open(demo.at("shop", "/sign-in/acme"))
+    _, url = demo.open(demo.at("shop", "/sign-in/acme"))
     requested = re.search(r"attempt=([^&\"]+)", url)
     assert requested
     page, url = demo.open(demo.at("acme", f"/sign-in/with?provider=globex&attempt={requested[1]}"))
     assert url.startswith(demo.at("globex", "/login"))
-    page, url = demo.submit(page, url, identifier="ada@example.com", password="another-horse-8")
+    return page, url
+
+
+def test_account_of_one_tenant_signs_in_through_another(demo: Command) -> None:
+    page, _ = demo.submit(*at_globex(demo), identifier="emmy@example.com", password="invariant-horse-6")
+    assert "Welcome to the shop, Emmy" in page.text
+
+
+def test_account_of_both_tenants_is_connected_by_its_own_password(demo: Command) -> None:
+    page, url = demo.submit(*at_globex(demo), identifier="ada@example.com", password="another-horse-8")
+    assert "You already have an account" in page.text
+    page, _ = demo.submit(page, url, identifier="ada@example.com", password="correct-horse-7")
+    assert "Create passkey" in page.text, "the offer after a sign-in"
+    page, _ = demo.submit(*at_globex(demo), identifier="ada@example.com", password="another-horse-8")
     assert "Welcome to the shop, Ada" in page.text
 
 
