@@ -10,7 +10,8 @@ any_chromium() { command -v chromium || command -v chromium-browser || command -
 installs_headless_shell() { [ "$(id -u)" = 0 ] && apt-cache show chromium-headless-shell; }
 # A whole Chromium takes twice the headless shell's CPU time: it does where nothing can be installed.
 have_chromium() { command -v chromium-headless-shell || { any_chromium && ! installs_headless_shell; }; } &>/dev/null
-have_arabic() { command -v fc-list >/dev/null && [ -n "$(fc-list :lang=ar family)" ]; }
+# Layouts are measured in the widths of these: with other fonts, words wrap elsewhere. DejaVu has Arabic.
+have_fonts() { command -v fc-list >/dev/null && [ -n "$(fc-list 'Liberation Sans' family)" ] && [ -n "$(fc-list 'DejaVu Sans:lang=ar' family)" ]; }
 
 missing=()
 have_postgres || missing+=(postgresql)
@@ -20,7 +21,7 @@ command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 command -v caddy >/dev/null || missing+=(caddy)
 command -v redis-server >/dev/null || missing+=(redis-server)
 have_chromium || missing+=(chromium-headless-shell)
-have_arabic || missing+=(fontconfig fonts-noto-core)
+have_fonts || missing+=(fontconfig fonts-dejavu-core fonts-dejavu-extra fonts-liberation)
 
 if [ ${#missing[@]} -gt 0 ]; then
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then

@@ -78,7 +78,7 @@ def test_account_of_one_tenant_signs_in_through_another(demo: Command) -> None:
     assert "Welcome to the shop, Emmy" in page.text
 
 
-def test_account_of_both_tenants_is_connected_by_its_own_password(demo: Command) -> None:
+def test_account_of_both_tenants_needs_its_own_password(demo: Command) -> None:
     page, url = demo.submit(*at_globex(demo), identifier="ada@example.com", password="another-horse-8")
     assert "You already have an account" in page.text
     demo.submit(page, url, identifier="ada@example.com", password="correct-horse-7")
