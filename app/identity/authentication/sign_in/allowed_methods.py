@@ -76,7 +76,8 @@ def refusal_in(
     """Return the refusal of a session that does not come from the connection which an organization requires.
 
     None for any other organization, and for an account that can use no allowed method. A member of two such organizations signs in
-    by either connection; neither opens the other organization. The audit gets no entry, because the session goes on elsewhere.
+    by either connection; neither opens the other organization. The audit gets no entry, because the session stays valid for the
+    other organization.
     """
     everywhere = sign_in_methods.of_account(context, account)
     allowed = everywhere.within(org_id) if everywhere is not None else None
