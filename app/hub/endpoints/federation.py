@@ -74,6 +74,7 @@ def start_for_application() -> Response:
     request_body = connection_pages.ConnectionHandler(
         provider=query.get("provider", "")[:100],
         social_app_name=query.get("socialappname", "")[:100] or None,
+        scope=query.get("scope", "").strip()[:501],
         api_key=query.get("apikey"),
         callback=query.get("callback", "")[:2_000] or None,
         callback_type=query.get("callbacktype", "")[:20],

@@ -70,19 +70,25 @@ def begin(
     *,
     reauthenticate: bool = False,
     hint: str = "",
+    scope: str = "",
 ) -> str:
     """Return the provider's authorization URL for the browser.
 
     Args:
         reauthenticate: whether the provider must authenticate the user again, even with a session there.
         hint: the expected account's identifier.
+        scope: scopes to request beside those of the connection.
 
     Raises:
         ConnectionBroken: the provider's metadata names no authorization endpoint.
     """
     text = randomness.token()
     request = AuthenticationRequest(
-        f"{interaction_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{connection.callback}"
+        f"{interaction_id}.{text}",
+        randomness.token(16),
+        randomness.token(48),
+        f"{context.issuer}{connection.callback}",
+        further_scopes=tuple(scope.split()),
     )
     language = context.visit.language if context.visit else ""
     try:

@@ -100,9 +100,11 @@ def redirect_to_provider(
     ids = interactions.new_ids()
     reauthenticate = _needs_reauthentication(interaction) or sessions.current(context) is not None
     interaction_id = interaction.interaction_id if interaction else ids.interaction_id
+    handoff, hint = (interaction.state if interaction else state).handoff, hint or _hint(interaction)
+    scope = handoff.scope_at(connection.name) if handoff is not None else ""
     try:
         address = federated_sign_in.begin(
-            context, connection, interaction_id, reauthenticate=reauthenticate, hint=hint or _hint(interaction)
+            context, connection, interaction_id, reauthenticate=reauthenticate, hint=hint, scope=scope
         )
     except federated_sign_in.ConnectionBroken:
         if interaction is None:
@@ -121,7 +123,7 @@ def redirect_to_provider(
 def handle(context: Context, req: connection_pages.ConnectionHandler) -> StepResponse:
     context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find_app(context, req.provider, req.social_app_name)
-    handoff = interaction_handoff.parse(context, req)
+    handoff = interaction_handoff.parse(context, req, connection.name)
     if handoff is None:
         return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
     step = redirect_to_provider(context, connection, None, InteractionState(handoff=handoff))

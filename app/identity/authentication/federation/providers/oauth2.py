@@ -94,14 +94,19 @@ class OAuth2Provider:
 def authorization_url(
     settings: ConnectionSettings, endpoints: Endpoints, request: AuthenticationRequest, *, scope: str, **extra: str
 ) -> str:
-    """Return the authorization URL, with state and PKCE."""
+    """Return the authorization URL, with state and PKCE.
+
+    Further scopes of the request join those of the connection. Without any of these the provider grants its default, which they
+    would replace.
+    """
     quirks = quirks_of(settings)
+    scopes = " ".join(dict.fromkeys((*scope.split(), *request.further_scopes))) if scope else None
     with _client(Resolver(), settings, "", endpoints, request.redirect_uri) as client:  # no request is sent
         address, _ = client.create_authorization_url(
             endpoints.authorization,
             state=request.state,
             code_verifier=request.code_verifier if settings.pkce else None,
-            scope=scope or None,
+            scope=scopes,
             **{**quirks.authorization_parameters, **extra},
         )
     parts = urlsplit(str(address))
