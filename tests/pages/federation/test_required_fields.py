@@ -178,3 +178,17 @@ def test_jwt_of_a_browser_fills_the_form_or_it_is_asked(
         page = visitor.open(f"/access/jwt?jwttoken={token(email=ADA['email'], email_verified=True, **claims)}")
         assert asks(page) is is_asked, page.text
     assert (stored(world) or {})["Company"] == "Engines"
+
+
+@on_one_database
+@pytest.mark.parametrize("asks_fields", [True, False])
+def test_account_that_lacks_a_field_is_asked_at_a_providers_sign_in(new_user: NewUser, *, asks_fields: bool) -> None:
+    user = new_user(registration_form=(EMAIL, PASSWORD), ask_required_fields=asks_fields)
+    assert user.sign_in().heading == "Profile"
+    user.tenant.change_settings(registration_form=required("Company"))
+    user.visitor.forget("session")
+    page = user.sign_in(**given("Company", "Engines"))
+    assert page.heading == ("One more detail" if asks_fields else "Profile")
+    if asks_fields:
+        assert page.press("Continue", company="Engines").heading == "Profile"
+        assert (stored(user.tenant) or {})["Company"] == "Engines"
