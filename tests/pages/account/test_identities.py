@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -182,6 +183,36 @@ def test_last_sign_in_method_cannot_be_unlinked(tenant: World, visitor: Visitor,
     assert refused.follow("Set password").heading == "Set password"
     link_identity(tenant, ada, "initech")
     assert visitor.open(page.address).press("Disconnect").query == {"done": "removed"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown", "button", "address"),
+    [
+        ({"username_login": True}, "Add a username first.", "Add username", "/username"),
+        ({"phone_login": True}, "Add a phone number first.", "Add phone number", "/phone"),
+    ],
+    ids=["username alone", "phone alone"],
+)
+def test_page_shows_what_the_account_lacks(
+    tenant: World, visitor: Visitor, ada: Person, settings: dict[str, Any], shown: str, button: str, address: str
+) -> None:
+    """A password alone would open nothing: the sign-in takes no email there."""
+    link_identity(tenant, ada)
+    page = signed_in(visitor, ada, "/identities")
+    tenant.change_settings(email_login=None, **settings)
+    page = page.follow("Disconnect")
+    assert f"It’s your only way to sign in. {shown}" in page.text
+    assert urlsplit(page.follow(button).address).path == address
+    assert linked_providers(tenant, ada) == ["globex"]
+
+
+def test_added_username_frees_the_identity(tenant: World, visitor: Visitor, ada: Person) -> None:
+    link_identity(tenant, ada)
+    page = signed_in(visitor, ada, "/identities")
+    tenant.change_settings(email_login=None, username_login=True)
+    page.follow("Disconnect").follow("Add username").press("Save", username="countess")
+    assert visitor.open("/identities").follow("Disconnect").press("Disconnect").query == {"done": "removed"}
+    assert linked_providers(tenant, ada) == []
 
 
 def test_disabled_linking_is_neither_offered_nor_begun(

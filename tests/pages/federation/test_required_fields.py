@@ -182,7 +182,7 @@ def test_jwt_of_a_browser_fills_the_form_or_it_is_asked(
 
 @on_one_database
 @pytest.mark.parametrize("asks_fields", [True, False])
-def test_account_that_lacks_a_field_is_asked_at_a_providers_sign_in(new_user: NewUser, *, asks_fields: bool) -> None:
+def test_known_account_is_asked_at_a_providers_sign_in(new_user: NewUser, *, asks_fields: bool) -> None:
     user = new_user(registration_form=(EMAIL, PASSWORD), ask_required_fields=asks_fields)
     assert user.sign_in().heading == "Profile"
     user.tenant.change_settings(registration_form=required("Company"))

@@ -171,6 +171,8 @@ class RemoveIdentityPage(Page):
     identity: LinkedIdentity
     is_last_method: bool = False
     """Whether it is the last sign-in method, which cannot be unlinked."""
+    lacking: str = ""
+    """What the account needs first, if it is the last one."""
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveIdentityPage]:
@@ -179,7 +181,11 @@ class RemoveIdentityPage(Page):
         wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(UnlinkIdentityForm(data=data), identity),
-            "the only way in": cls(UnlinkIdentityForm(data=data), identity, is_last_method=True),
+            "the only way in": cls(UnlinkIdentityForm(data=data), identity, is_last_method=True, lacking="password"),
+            **{
+                f"the only way in, without {name}": cls(UnlinkIdentityForm(data=data), identity, True, name)
+                for name in ("username", "phone", "email", "connection")
+            },
             "with the password": cls(UnlinkIdentityForm(data={**data, "reauthentication": NEEDED}), identity),
             "wrong password": cls(wrong, identity),
             "locked": cls(UnlinkIdentityForm(data=data), identity, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
@@ -278,7 +284,9 @@ def _removal_page(
     view: identity_pages.OwnIdentities, form: UnlinkIdentityForm, requested: str
 ) -> RemoveIdentityPage | None:
     identity = next((identity for identity in view.identities if identity.id == requested), None)
-    return RemoveIdentityPage(form, _identity_row(identity), identity.is_last_way) if identity is not None else None
+    if identity is None:
+        return None
+    return RemoveIdentityPage(form, _identity_row(identity), identity.lacking is not None, identity.lacking or "")
 
 
 def _identity_row(identity: identity_pages.LinkedIdentityView) -> LinkedIdentity:
