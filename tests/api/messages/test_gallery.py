@@ -41,7 +41,9 @@ def test_gallery_shows_every_kind_and_own_templates_in_language(
         assert kind.value in page
     assert mail in page
     assert message in page
-    assert page.count("the tenant&#39;s own") + page.count("the tenant's own") == len(EMAIL_SAMPLES[MailKind.WELCOME]) + 1
+    assert (
+        page.count("the tenant&#39;s own") + page.count("the tenant's own") == len(EMAIL_SAMPLES[MailKind.WELCOME]) + 1
+    )
     assert "opens the gate" not in inbox.get("/gallery", query_string={"tenant": "acme"}).text
 
 

@@ -22,7 +22,7 @@ from tests.support.refused_answers.providers import ALL, CUSTOM
 from tests.support.refused_answers.visits import ORGANIZATION, NewVisit
 from tests.support.services.identity_service import on_one_database
 from tests.support.tenants.callers import call_of
-from tests.support.tenants.tenant_server import NewTenantServer
+from tests.support.tenants.tenant_server import NewTenantServer, answered
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage
 
 EMAIL = {"name": "email", "required": True}
@@ -192,3 +192,23 @@ def test_known_account_is_asked_at_a_providers_sign_in(new_user: NewUser, *, ask
     if asks_fields:
         assert page.press("Continue", company="Engines").heading == "Profile"
         assert (stored(user.tenant) or {})["Company"] == "Engines"
+
+
+@on_one_database
+def test_sign_in_of_an_app_fills_the_form_too(new_tenant_server: NewTenantServer) -> None:
+    server = new_tenant_server(registration_form=({"name": "company", "required": True}, {"name": "website"}))
+    token = jwt_sender(server, Mapping={"org": "Company", "home": "Website"})
+    sent: dict[str, Any] = {"providername": "Partner", "refresh_token": "any"}
+    answer = server.send("GET", "/api/v2/access_token/jwt", id_token=token(org="Engines", home="javascript:1"), **sent)
+    bearer = answered(answer)["access_token"]
+    profile = answered(server.send("GET", "/identity/v2/auth/account", bearer=bearer))
+    assert profile["Company"] == "Engines"
+
+
+@on_one_database
+def test_known_account_stays_as_it_is(new_user: NewUser) -> None:
+    user = new_user(registration_form=required("Company"))
+    user.sign_in(given={"company": "Engines"})
+    user.visitor.forget("session")
+    user.sign_in(given={"company": "Another"})
+    assert (stored(user.tenant) or {})["Company"] == "Engines"
