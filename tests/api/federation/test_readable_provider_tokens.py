@@ -132,6 +132,33 @@ def test_profile_that_is_written_back_stores_no_token(item: SocialAccount) -> No
     assert read(item)[0] == credential(token)
 
 
+FORGED = {"AccessToken": "forged", "TokenSecret": "forged"}
+
+
+def test_token_of_the_provider_cannot_be_replaced(item: SocialAccount) -> None:
+    expected = credential(item.stored()["access_token"])
+    answered(item.who.own("U16", {"ProviderAccessCredential": FORGED, "FirstName": "Eve"}))
+    program = machine(item.tenant, "profile:update", "token:read")
+    body = {"ProviderAccessCredential": FORGED, "Identities": [{"ProviderAccessCredential": FORGED}], "LastName": "Eve"}
+    shown_to_program = answered(ask(item.tenant, program, "PUT", f"{MANAGE}/{item.who.uid}", body))
+    assert (shown_to_program["FirstName"], shown_to_program["LastName"]) == ("Eve", "Eve")
+    assert shown(shown_to_program) == read(item) == (expected, [expected])
+    assert "forged" not in stored_rows(item.tenant)
+
+
+def test_earlier_text_is_not_taken_for_the_providers(item: SocialAccount) -> None:
+    turn_off(item)
+    item.signs_in()
+    answered(item.who.own("U16", {"ProviderAccessCredential": FORGED}))
+    assert read(item) == (FORGED, [None])
+    item.tenant.change_settings(connections={NAME: item.provider.openid(**KEEPS)})
+    item.signs_in()
+    expected = credential(item.stored()["access_token"])
+    assert read(item) == (expected, [expected])
+    expire(item)
+    assert read(item) == (None, [None])
+
+
 def test_token_that_a_server_wrote_stays(item: SocialAccount) -> None:
     other = item.tenant.create()["Uid"]
     written = {"AccessToken": "written", "TokenSecret": "of the server"}

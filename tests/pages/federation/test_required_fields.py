@@ -92,6 +92,28 @@ def test_field_of_the_form_that_the_provider_fills_is_stored(new_user: NewUser, 
 
 
 @on_one_database
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("<script>alert(1)</script>", "<script>alert(1)</script>"),
+        ("AG\x00\x1b[2J", None),
+        ("x" * 5_000, "x" * 500),
+        (["a list"], None),
+        ({"an": "object"}, None),
+        (True, None),
+    ],
+    ids=["markup", "control characters", "long", "list", "object", "flag"],
+)
+def test_hostile_value_is_harmless(new_user: NewUser, value: Any, expected: str | None) -> None:
+    user = new_user(registration_form=required("Company"))
+    page = user.sign_in(given={"company": value})
+    profile = stored(user.tenant)
+    assert (profile or {}).get("Company") == expected
+    assert asks(page) is (expected is None)
+    assert "<script>alert" not in user.visitor.open("/profile").html
+
+
+@on_one_database
 def test_field_beside_the_form_is_not_stored(new_user: NewUser) -> None:
     user = new_user(registration_form=required("LastName"))
     user.sign_in(given={"last_name": "King", "company": "Engines"})

@@ -183,9 +183,12 @@ def profile_for_owner(context: Context, account: Account, fields: str | None) ->
 def _show_tokens(context: Context, account: Account, profile: dict[str, Any]) -> None:
     """Give each identity the access token that its connection keeps, and the account that of the latest sign-in (decision 0132).
 
-    Costs one decryption for each identity with kept tokens.
+    Costs one decryption for each identity with kept tokens. What somebody wrote earlier is not shown beside them, because it could be
+    taken for the provider's.
     """
-    latest = None
+    if provider_tokens.KEY not in account.private:
+        return
+    latest = profile[provider_tokens.MEMBER] = None
     for identity, entry in zip(linked_identities.of(account), profile["Identities"] or (), strict=True):
         token = provider_tokens.valid_access_token(context, account, identity.key)
         if token is None:
