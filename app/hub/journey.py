@@ -160,6 +160,8 @@ def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubI
             organization_logo=changed.organization_logo,
             organization_colour=changed.organization_colour,
             organization_theme=changed.organization_theme,
+            organization_connections=changed.organization_connections,
+            requires_connection=changed.requires_connection,
             theme=changed.theme,
             entry=changed.entry,
             brand=changed.brand,

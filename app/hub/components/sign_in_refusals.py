@@ -44,6 +44,18 @@ class RefusalReason(StrEnum):
 DENIALS: Final = frozenset({LoginReason.WORKFLOW, LoginReason.CLOSED})
 """Values of `needs` with which the page shows why a workflow refused the sign-in."""
 
+PROVIDER_REASONS: Final = frozenset(
+    {
+        LoginReason.DENIED,
+        LoginReason.BROKEN,
+        LoginReason.NOT_REAUTHENTICATED,
+        LoginReason.EMAIL_REFUSED,
+        LoginReason.FOREIGN_EMAIL,
+        LoginReason.NOT_MEMBER,
+    }
+)
+"""Values of `needs` after which a sign-in at the same provider can be tried again."""
+
 NEEDS: Final = {
     "password": Notice(
         _l("Enter your password"),

@@ -215,7 +215,7 @@ def open_return(
     """
     if workflow is not None and not workflow_choice.is_offered(context, None, workflow):
         return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REQUEST))
-    look = branding.branding_of_name(context, organization) if organization else None
+    look = branding.branding_of_name(context, organization)
     required = required_actions.find_first(context, session) if session is not None else None
     if session is not None and required is None:
         sessions.touch(context, session)

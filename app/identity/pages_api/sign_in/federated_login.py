@@ -34,6 +34,7 @@ from app.identity.pages_api.interactions import (
     interaction_handoff,
     jwt_login_page,
     next_step,
+    page_sign_in,
     pending_identities,
 )
 from app.identity.pages_api.sign_in import account_confirmation, federated_completion
@@ -73,8 +74,9 @@ def begin(context: Context, req: connection_pages.ConnectionStart) -> StepRespon
 def find(context: Context, req: connection_pages.DomainLookUp) -> StepResponse:
     from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
 
-    step = LoginStep(connection=home_realms.look_up(context, req.identifier))
-    return StepResponse(step=step, interaction_id=req.interaction_id)
+    realm = home_realms.look_up(context, req.identifier) or home_realms.HomeRealm()
+    interaction = interactions.find(context, req.interaction_id) if req.interaction_id else None
+    return page_sign_in.lead(context, interaction, realm)
 
 
 @connection_pages.begin_for_organization.implements

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.contract import errors
 from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.sign_in import sign_in_pages
-from app.contract.steps import LoginStep, StepResponse
+from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions, password_sign_in, sign_in_identifiers
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.credentials.captcha import answers
@@ -13,6 +15,9 @@ from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
+
+if TYPE_CHECKING:
+    from app.identity.authentication.federation.home_realms import HomeRealm
 
 
 @sign_in_pages.sign_in.implements
@@ -25,8 +30,8 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
     if req.interaction_id and interaction is None:
         return next_step.START_AGAIN
     unfinished = interaction if interaction is not None and not interaction.is_done else None
-    if req.finds_connection and (step := _step_to_provider(context, req)) is not None:
-        return step
+    if req.finds_connection and (realm := _home_realm(context, req)) is not None:
+        return page_sign_in.lead(context, interaction, realm)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
     solution = LockSolution(req.security_answer, answers.from_form(req.captcha))
     remember = page_sign_in.can_remember(context, req.remember)
@@ -57,9 +62,8 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
     return page_sign_in.present(context, interaction, outcome)
 
 
-def _step_to_provider(context: Context, req: sign_in_pages.SignInRequest) -> StepResponse | None:
-    """Return the step that leads to the provider of the address; the password is not verified then."""
+def _home_realm(context: Context, req: sign_in_pages.SignInRequest) -> HomeRealm | None:
+    """Return where the address leads; the password is not verified then."""
     from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
 
-    found = home_realms.look_up(context, req.identifier)
-    return StepResponse(step=LoginStep(connection=found), interaction_id=req.interaction_id) if found else None
+    return home_realms.look_up(context, req.identifier)

@@ -1,0 +1,227 @@
+"""An organization that demands its connection: pages ask nobody of its domains, or of a sign-in for it, for a password."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.support.fakes.identity_provider import CLIENT, SECRET
+from tests.support.oauth.relying_party import RelyingParty
+from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
+from tests.support.organizations.management import PATH
+from tests.support.tenants.tenant_server import answered
+from tests.support.visitors.visitor import VisitedPage
+
+DEMAND: dict[str, Any] = {"MethodPolicy": {"AllowedMethods": ["connection"]}}
+NOBODY = f"nobody@{DOMAIN}"
+FIRST, SECOND = "Continue with Globex Gardens (sign-in)", "Continue with Globex Gardens (okta)"
+ONLY = "Globex Gardens requires a connected account"
+ANOTHER_WAY = "Sign in another way"
+
+
+def demanding(new_connected: NewConnected, *, connections: int = 1, **settings: Any) -> ConnectedOrganization:
+    """Return an organization that demands its connections, none of which has a domain of its own."""
+    globex = new_connected(settings=settings, Domain=None)
+    if connections > 1:
+        add_connection(globex)
+    globex.set_policies(**DEMAND)
+    return globex
+
+
+def add_connection(globex: ConnectedOrganization, **members: Any) -> str:
+    """Add a second connection; return its id."""
+    body = {
+        "Name": "okta", "ConnectionType": "oidc_custom", "Issuer": globex.provider.url, "ClientId": CLIENT,
+        "ClientSecret": SECRET, **members,
+    }  # fmt: skip
+    return str(answered(globex.business.send("POST", f"{PATH}/{globex.org}/connections", body))["Id"])
+
+
+def shop_of(globex: ConnectedOrganization) -> RelyingParty:
+    return globex.tenant.application("shop", client_name="Shop", organization_usage="allow")
+
+
+def at_provider(globex: ConnectedOrganization, page: VisitedPage) -> bool:
+    return page.address.startswith(f"{globex.provider.url}/authorize")
+
+
+def typed(globex: ConnectedOrganization, email: str, *, is_stepwise: bool) -> VisitedPage:
+    """Type an address into the first page of a new browser."""
+    page = globex.new_visitor_at(globex.tenant).open("/login")
+    if is_stepwise:
+        return page.press("Continue", identifier=email)
+    return page.press("Sign in", identifier=email, password="correct horse 7")
+
+
+def buttons(page: VisitedPage) -> list[str]:
+    """Return the connections that a page offers."""
+    return re.findall(r'<span dir="auto">(Continue with [^<]+)</span>', page.html)
+
+
+def asks_password(page: VisitedPage) -> bool:
+    return 'name="password"' in page.html
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("is_stepwise", [True, False])
+def test_verified_domain_leads_to_demanded_connection(new_connected: NewConnected, is_stepwise: bool) -> None:
+    """The connection has no domain of its own; people with and without an account are led alike."""
+    globex = demanding(new_connected, identifier_first=is_stepwise)
+    globex.tenant.person(MINA["email"])
+    pages = [typed(globex, email, is_stepwise=is_stepwise) for email in (MINA["email"], NOBODY)]
+    assert [at_provider(globex, page) for page in pages] == [True, True]
+    assert pages[0].cost == pages[1].cost
+    assert pages[0].visitor.open(globex.callback(pages[0])).profile_name == MINA["email"]
+
+
+@pytest.mark.parametrize("is_stepwise", [True, False])
+def test_several_connections_are_offered_without_password(new_connected: NewConnected, is_stepwise: bool) -> None:
+    globex = demanding(new_connected, connections=2, identifier_first=is_stepwise)
+    globex.tenant.person(MINA["email"])
+    pages = [typed(globex, email, is_stepwise=is_stepwise) for email in (MINA["email"], NOBODY)]
+    assert [(buttons(page), asks_password(page), ONLY in page.text) for page in pages] == [
+        ([FIRST, SECOND], False, True)
+    ] * 2
+    assert pages[0].comparable_text(MINA["email"]) == pages[1].comparable_text(NOBODY)
+    assert pages[0].cost == pages[1].cost
+    redirected = pages[0].follow(SECOND)
+    assert pages[0].visitor.open(globex.callback(redirected)).heading == "Profile"
+
+
+def test_domain_without_demand_leads_nowhere(new_connected: NewConnected) -> None:
+    globex = new_connected(settings={"identifier_first": True}, Domain=None)
+    for methods in (None, ["password"], ["password", "connection"]):
+        globex.set_policies(MethodPolicy={"AllowedMethods": methods})
+        assert asks_password(typed(globex, MINA["email"], is_stepwise=True))
+
+
+@pytest.mark.parametrize("change", ["connection", "organization", "policy", "domain"])
+def test_end_of_the_demand_lets_passwords_in(new_connected: NewConnected, change: str) -> None:
+    globex = demanding(new_connected, identifier_first=True)
+    globex.set_policies(JITPolicy={"Enabled": False})
+    assert at_provider(globex, typed(globex, MINA["email"], is_stepwise=True))
+    if change == "connection":
+        globex.set_active(False)
+    elif change == "organization":
+        globex.business.deactivate(globex.org)
+    elif change == "policy":
+        globex.set_policies(MethodPolicy={"AllowedMethods": None})
+    else:
+        answered(globex.business.send("PUT", f"{PATH}/{globex.org}", {"Domains": []}))
+    assert asks_password(typed(globex, MINA["email"], is_stepwise=True))
+    assert "form-action 'self' https:" not in policy_of(globex.new_visitor_at(globex.tenant).open("/login"))
+
+
+def policy_of(page: VisitedPage) -> str:
+    assert page.answer is not None
+    return page.answer.headers["Content-Security-Policy"]
+
+
+def test_methods_that_are_switched_off_leave_a_demand(new_connected: NewConnected) -> None:
+    """The tenant has no passkeys any more, so the policy leaves the connection."""
+    globex = new_connected(settings={"identifier_first": True, "passkeys": True}, Domain=None)
+    globex.set_policies(MethodPolicy={"AllowedMethods": ["passkey", "connection"]})
+    globex.tenant.change_settings(passkeys=False)
+    assert at_provider(globex, typed(globex, MINA["email"], is_stepwise=True))
+
+
+def test_connection_of_the_domain_comes_first(new_connected: NewConnected) -> None:
+    globex = demanding(new_connected, identifier_first=True)
+    second = add_connection(globex, Domain=DOMAIN)
+    page = typed(globex, MINA["email"], is_stepwise=True)
+    assert at_provider(globex, page)
+    page.visitor.open(globex.callback(page))
+    assert [provider for provider, _ in globex.linked()] == [second]
+
+
+@pytest.mark.parametrize("parameters", [{"domain_hint": DOMAIN}, {"login_hint": NOBODY}], ids=["domain", "login"])
+def test_hint_of_several_connections_offers_them(new_connected: NewConnected, parameters: dict[str, str]) -> None:
+    globex = demanding(new_connected, connections=2, identifier_first=True)
+    page = globex.visitor.authorize(shop_of(globex), **parameters)
+    assert (buttons(page), asks_password(page)) == ([FIRST, SECOND], False)
+
+
+def test_refused_password_offers_every_connection(new_connected: NewConnected) -> None:
+    globex = demanding(new_connected, connections=2)
+    mina = globex.tenant.person(MINA["email"])
+    answered(globex.business.assign(mina.uid, globex.org, globex.member_role))
+    page = globex.visitor.open("/login?direct=y").press("Sign in", identifier=mina.email, password=mina.password)
+    assert (buttons(page), asks_password(page), ONLY in page.text) == ([FIRST, SECOND], False, True)
+
+
+@pytest.mark.parametrize("step", [True, False])
+def test_sign_in_for_organization_offers_its_connections(new_connected: NewConnected, step: bool) -> None:
+    """Beside the other methods, as long as it does not demand them."""
+    globex = new_connected(settings={"identifier_first": step})
+    shop = shop_of(globex)
+    page = globex.visitor.authorize(shop, organization=globex.org)
+    assert (buttons(page), asks_password(page)) == (["Continue with Globex Gardens"], True)
+    assert page.heading == "Sign in to Globex Gardens"
+    assert "Globex" not in globex.visitor.authorize(shop).text
+    redirected = page.follow("Continue with Globex Gardens")
+    assert "code" in globex.visitor.open(globex.callback(redirected)).query
+    globex.visitor.forget("session")
+    assert "Globex Gardens Last used" in globex.visitor.authorize(shop, organization=globex.org).text
+
+
+@pytest.mark.both_databases
+def test_sign_in_for_demanding_organization_offers_them_alone(new_connected: NewConnected) -> None:
+    globex = demanding(new_connected, connections=2)
+    page = globex.visitor.authorize(shop_of(globex), organization=globex.org)
+    assert (buttons(page), asks_password(page)) == ([FIRST, SECOND], False)
+    assert not any(globex.visitor.open(page.address).cost.values())
+    redirected = page.follow(SECOND)
+    assert "code" in globex.visitor.open(globex.callback(redirected)).query
+
+
+def test_canceled_sign_in_offers_the_connection_again(new_connected: NewConnected) -> None:
+    """After a refusal the page offers the connection alone; a consultant still finds the password."""
+    globex = demanding(new_connected)
+    guest = globex.tenant.person("guest@partner.example")
+    answered(globex.business.assign(guest.uid, globex.org, globex.member_role))
+    redirected = globex.visitor.authorize(shop_of(globex), organization=globex.org)
+    assert at_provider(globex, redirected)
+    refused = globex.provider.refuses(redirected.address)
+    query = f"error=access_denied&state={refused['state']}&iss={refused['iss']}"
+    page = globex.visitor.open(f"/{globex.path}/callback?{query}")
+    assert "Sign-in canceled" in page.text
+    assert (buttons(page), asks_password(page)) == (["Continue with Globex Gardens"], False)
+    page = page.follow(ANOTHER_WAY)
+    assert "code" in page.press("Sign in", identifier=guest.email, password=guest.password).query
+
+
+def test_choosing_a_password_does_not_leave_the_demand(new_connected: NewConnected) -> None:
+    globex = demanding(new_connected, connections=2)
+    mina = globex.tenant.person(MINA["email"])
+    answered(globex.business.assign(mina.uid, globex.org, globex.member_role))
+    page = globex.visitor.authorize(shop_of(globex), organization=globex.org).follow(ANOTHER_WAY)
+    page = page.press("Sign in", identifier=mina.email, password=mina.password)
+    assert (buttons(page), asks_password(page)) == ([FIRST, SECOND], False)
+    assert globex.visitor.open("/profile").is_sign_in
+
+
+@pytest.mark.parametrize("address", ["/auth?org_name={org}", "/auth.aspx?action=login&org=Globex"])
+def test_older_address_offers_them_alone(new_connected: NewConnected, address: str) -> None:
+    globex = demanding(new_connected, connections=2)
+    page = globex.visitor.open(address.format(org=globex.org))
+    assert (buttons(page), asks_password(page)) == ([FIRST, SECOND], False)
+
+
+@pytest.mark.both_databases
+def test_unknown_organizations_cost_the_same(new_connected: NewConnected) -> None:
+    globex = demanding(new_connected, connections=2)
+    shop = shop_of(globex)
+    costs = [globex.visitor.authorize(shop, organization=name).cost for name in (globex.org, "Globex", "nowhere")]
+    assert costs[0] == costs[1] == costs[2]
+
+
+def test_organization_without_look_shows_no_name(new_connected: NewConnected) -> None:
+    """A name that only its members know stays unknown to a stranger who types an address of its domain (decision 0196)."""
+    globex = demanding(new_connected, connections=2, identifier_first=True)
+    answered(globex.business.send("PUT", f"{PATH}/{globex.org}", {"Display": None}))
+    page = typed(globex, NOBODY, is_stepwise=True)
+    assert f"{DOMAIN} requires a connected account" in page.text
+    assert "Globex" not in page.text
+    assert "Continue with okta" in page.text
