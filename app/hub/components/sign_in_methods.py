@@ -161,6 +161,21 @@ def own_connection_methods() -> tuple[SignInMethod, ...]:
     return organization_methods(interaction.connections) if interaction is not None else ()
 
 
+def offered_connections() -> tuple[SignInMethod, ...]:
+    """Return the connections of the organization that the sign-in is for, then the tenant's, unless it demands its own."""
+    own = own_connection_methods()
+    return own if requires_connection(is_direct=False) else (*own, *connection_methods())
+
+
+def provider_targets(targets: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the schemes to which a form may redirect, with those of providers where the domain of a typed address may lead to one:
+    browsers check every redirect of a form.
+    """
+    if not current_visit().tenant.finds_connections:
+        return targets
+    return (*targets, "https:", *(() if services().is_https else ("http:",)))
+
+
 def key_of_step(step: StepResponse, provider: str = "") -> str:
     """Return the key of the connection that a sign-in begins with: that of an organization contains its name, which the tenant's
     configuration does not have.

@@ -5,7 +5,7 @@ Only domains decide, so that an address without an account is answered as any ot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.contract.federation.connection_completion import is_offered
 from app.contract.jwt import jwt_operations
@@ -29,6 +29,8 @@ class HomeRealm:
 
     connection: str | None = None
     limit: MethodLimit | None = None
+    creates_accounts: bool = False
+    """Whether nothing else counts there, and people get an account at their first sign-in."""
 
     def login_step(self) -> LoginStep:
         """Return the step that leads there."""
@@ -56,6 +58,16 @@ def look_up(context: Context, identifier: str) -> HomeRealm | None:
     return of_identifier(context, identifier)
 
 
+def look_up_to_register(context: Context, email: str) -> HomeRealm | None:
+    """Return where an address of the registration form leads: to the connections of an organization that demands them, and whose
+    provider creates accounts. Any other domain stays with the form. Limited as `look_up`.
+
+    Raises TooManyRequests.
+    """
+    realm = look_up(context, email)
+    return realm if realm is not None and realm.creates_accounts else None
+
+
 def of_identifier(context: Context, identifier: str) -> HomeRealm | None:
     """Return where an address leads; None for every other text."""
     return of_domain(context, sign_in_connections.domain_of_email(identifier))
@@ -71,8 +83,11 @@ def of_domain(context: Context, domain: str) -> HomeRealm | None:
     connections = sign_in_connections.of_domain(context, domain)
     own = [item for item in connections if item.domain == domain]
     organization = connections[0].organization if connections else None
-    if own or (organization is not None and _demands(context, organization.policy)):
-        return _of_connections(context, own or connections, domain)
+    is_demanded = organization is not None and _demands(context, organization.policy)
+    if organization is not None and (own or is_demanded):
+        jit = organization.policy.jit_policy
+        creates_accounts = is_demanded and bool(jit.enabled) and not jit.require_approval
+        return replace(_of_connections(context, own or connections, domain), creates_accounts=creates_accounts)
     name = _providers_by_domain(context).get(domain)
     return HomeRealm(name) if name is not None else None
 

@@ -16,10 +16,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.organizations import organization_store, sign_in_methods
-from app.identity.directory.organizations.connections import (
-    organization_connection_store,
-    sign_in_connections,
-)
+from app.identity.directory.organizations.connections import organization_connection_store, sign_in_connections
 from app.identity.directory.organizations.membership_changes import upstream_roles
 from app.identity.platform.context import Context
 

@@ -229,6 +229,8 @@ def open_return(
     interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
     relying_party, target = return_target(context, return_url), SignInTarget(named=workflow)
     step = _FIRST_STEPS[action]() if action in _FIRST_STEPS else first_page.first_step(context, target)
+    if isinstance(step, LoginStep) and step.reason is None and look is not None and look.requires_connection:
+        step = LoginStep(connection=look.connections[0].connection if len(look.connections) == 1 else None)
     return StepResponse(
         step=required or step,
         interaction_id=interaction.interaction_id,

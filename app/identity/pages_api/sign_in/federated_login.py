@@ -114,7 +114,7 @@ def redirect_to_provider(
         return return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
     step = RedirectStep(address=address)
     if connection.org_id:
-        step = RedirectStep(address=address, connection=connection.name, title=connection.title)
+        step = RedirectStep(address=address, connection=connection.name, title=connection.public_title)
     if interaction is not None:
         return StepResponse(step=step, interaction_id=interaction.interaction_id)
     started, binding = interactions.start(context, InteractionKind.RETURN, state, ids)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.accounts.mailbox import link_in, mails_to
 from tests.support.fakes.identity_provider import CLIENT, SECRET
 from tests.support.oauth.relying_party import RelyingParty
 from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
@@ -15,6 +16,7 @@ from tests.support.tenants.tenant_server import answered
 from tests.support.visitors.visitor import VisitedPage
 
 DEMAND: dict[str, Any] = {"MethodPolicy": {"AllowedMethods": ["connection"]}}
+STRONG = "A staple & 9 horses"
 NOBODY = f"nobody@{DOMAIN}"
 FIRST, SECOND = "Continue with Globex Gardens (sign-in)", "Continue with Globex Gardens (okta)"
 ONLY = "Globex Gardens requires a connected account"
@@ -217,6 +219,19 @@ def test_unknown_organizations_cost_the_same(new_connected: NewConnected) -> Non
     assert costs[0] == costs[1] == costs[2]
 
 
+def test_many_connections_with_hostile_names_are_bounded(new_connected: NewConnected) -> None:
+    """They stand in a cookie one a line, and in pages."""
+    globex = demanding(new_connected)
+    answered(globex.business.send("PUT", f"{PATH}/{globex.org}", {"Display": {"Name": "<b>Globex</b> | " + "é" * 60}}))
+    for number in range(10):
+        add_connection(globex, Name=f"more-{number}-{'x' * 50}")
+    page = globex.visitor.authorize(shop_of(globex), organization=globex.org)
+    assert buttons(page)[0] == f"Continue with &lt;b&gt;Globex&lt;/b&gt; | {'é' * 24} (sign-in)"
+    assert len(buttons(page)) == 8
+    assert len(page.visitor.cookie("attempt").value) < 3_000
+    assert page.visitor.open(f"/register?attempt={page.query['attempt']}").status == 200
+
+
 def test_organization_without_look_shows_no_name(new_connected: NewConnected) -> None:
     """A name that only its members know stays unknown to a stranger who types an address of its domain (decision 0196)."""
     globex = demanding(new_connected, connections=2, identifier_first=True)
@@ -224,4 +239,68 @@ def test_organization_without_look_shows_no_name(new_connected: NewConnected) ->
     page = typed(globex, NOBODY, is_stepwise=True)
     assert f"{DOMAIN} requires a connected account" in page.text
     assert "Globex" not in page.text
-    assert "Continue with okta" in page.text
+    assert buttons(page) == ["Continue with sign-in", "Continue with okta"]
+    page.follow("Continue with okta")
+    assert "Globex" not in page.visitor.cookie("method").value
+
+
+@pytest.mark.parametrize("connections", [1, 2])
+def test_registration_leads_to_the_demanded_connection(new_connected: NewConnected, connections: int) -> None:
+    """A password would sign nobody in; an address with an account and one without are led alike, and no account is made."""
+    globex = demanding(new_connected, connections=connections)
+    globex.tenant.person(MINA["email"])
+    count = globex.count_accounts()
+    for email in (MINA["email"], NOBODY):
+        page = globex.new_visitor_at(globex.tenant).open("/register")
+        assert "form-action 'self' https:" in policy_of(page)
+        page = page.press("Create account", email=email, password=STRONG)
+        assert at_provider(globex, page) if connections == 1 else buttons(page) == [FIRST, SECOND]
+    assert globex.count_accounts() == count
+
+
+@pytest.mark.parametrize("jit", [{"Enabled": False}, {"Enabled": True, "RequireApproval": True}])
+def test_provider_without_new_accounts_leaves_registration(new_connected: NewConnected, jit: dict[str, bool]) -> None:
+    globex = demanding(new_connected)
+    globex.set_policies(JITPolicy=jit)
+    page = globex.visitor.open("/register").press("Create account", email=NOBODY, password=STRONG)
+    assert page.heading == "Check your email"
+
+
+def test_registration_of_other_domains_stays(new_connected: NewConnected) -> None:
+    """Also where a connection has the domain, which nothing demands."""
+    globex = new_connected()
+    for email in (NOBODY, "abe@elsewhere.example"):
+        page = globex.new_visitor_at(globex.tenant).open("/register")
+        assert page.press("Create account", email=email, password=STRONG).heading == "Check your email"
+
+
+def test_registration_for_organization_offers_its_connections(new_connected: NewConnected) -> None:
+    globex = demanding(new_connected, connections=2)
+    page = globex.visitor.authorize(shop_of(globex), organization=globex.org, prompt="create")
+    assert page.heading == "Create your account"
+    assert (buttons(page), asks_password(page)) == ([FIRST, SECOND], False)
+    assert not any(globex.visitor.open(page.address).cost.values())
+    assert "code" in globex.visitor.open(globex.callback(page.follow(FIRST))).query
+
+
+@pytest.mark.parametrize("address", ["/auth?org_name={org}", "/auth.aspx?action=login&org=Globex"])
+def test_older_address_opens_the_only_connection(new_connected: NewConnected, address: str) -> None:
+    globex = demanding(new_connected)
+    page = globex.visitor.open(address.format(org=globex.org))
+    assert at_provider(globex, page)
+    assert globex.visitor.open(globex.callback(page)).heading == "Profile"
+
+
+def test_reset_password_does_not_leave_the_demand(new_connected: NewConnected) -> None:
+    """An account of the connection has no password; one that it sets by email signs it in nowhere, and the page leads on."""
+    globex = demanding(new_connected)
+    globex.sign_in()
+    globex.visitor.forget("session")
+    assert globex.linked()
+    page = globex.visitor.open("/forgot-password").press("Send reset link", identifier=MINA["email"])
+    (mail,) = mails_to(globex.tenant.services, globex.tenant.tenant_id, MINA["email"])[-1:]
+    page = globex.visitor.open(link_in(mail)).press("Save password", password=STRONG)
+    assert page.visitor.open("/profile").is_sign_in
+    page = globex.visitor.open("/login?direct=y")
+    page = page.press("Sign in", identifier=MINA["email"], password=STRONG)
+    assert (buttons(page), asks_password(page)) == (["Continue with Globex Gardens"], False)

@@ -27,7 +27,6 @@ from app.hub.pages.sign_in.login.form import FormStep, LoginForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
 from app.hub.tenants.tenant import IdentifierKind
-from app.hub.web.services import services
 from app.hub.web.visit import FAILED_REFERENCE, current_visit, interaction_url
 
 GOOGLE: Final = "connection:google"
@@ -206,10 +205,7 @@ class LoginPage(Page):
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        """The schemes of providers, too, where the domain of an address may lead to one: browsers check every redirect of a form."""
-        if not current_visit().tenant.finds_connections:
-            return super().form_targets
-        return (*super().form_targets, "https:", *(() if services().is_https else ("http:",)))
+        return sign_in_methods.provider_targets(super().form_targets)
 
     @property
     def run(self) -> tuple[str, ...]:

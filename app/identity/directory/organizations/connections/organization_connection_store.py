@@ -75,6 +75,11 @@ class OrganizationConnectionRecord:
         return self.organization.title if self.organization is not None else ""
 
     @property
+    def public_title(self) -> str:
+        """The title for visitors who may not be members of its organization."""
+        return (self.organization.public_name if self.organization is not None else "") or self.name
+
+    @property
     def is_saml(self) -> bool:
         return self.kind.startswith("saml_")
 

@@ -86,10 +86,8 @@ def options(context: Context, found: Sequence[OrganizationConnectionRecord]) -> 
 
 
 def _public_title(connection: OrganizationConnectionRecord, *, is_alone: bool) -> str:
-    name = connection.organization.public_name if connection.organization is not None else ""
-    if not name:
-        return connection.name[:_MAX_TITLE]
-    return name[:_MAX_TITLE] if is_alone else f"{name[:_MAX_TITLE]} ({connection.name[:_MAX_TITLE]})"
+    title, name = connection.public_title[:_MAX_TITLE], connection.name[:_MAX_TITLE]
+    return title if is_alone or title == name else f"{title} ({name})"
 
 
 def of_organizations(context: Context, org_ids: Collection[str]) -> list[OrganizationConnectionRecord]:
