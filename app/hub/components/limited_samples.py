@@ -40,8 +40,7 @@ def of_denials(cls: Callable[..., P], form: Any) -> Mapping[str, P]:
 
 def of_limits(cls: Callable[..., P], form: Any) -> Mapping[str, P]:
     methods = sign_in_methods.sample_methods()
-    titles = ("Globex Gardens (entra)", "Globex Gardens (okta)")
-    options = (ConnectionOption(connection=f"conn_{title[-6:-1]}", title=title) for title in titles)
+    options = (ConnectionOption(connection=f"conn_{title}", title=title) for title in ("entra", "okta"))
     connections = sign_in_methods.organization_methods(options)
     return {
         "one method required": cls(form, limit=sign_in_methods.sample_limit("password")),

@@ -28,6 +28,8 @@ MAX_ADDRESS_LENGTH: Final = 160
 """Longest address of an application's logo, privacy notice or terms that the cookie carries: five cookies share one header."""
 _FEWEST_FIELDS: Final = 10
 """Fields of a cookie without logo and links, which the previous release reads and writes."""
+_PREFIX: Final = "conn_"
+"""What the ids of connections begin with, and the cookie leaves out."""
 COOKIE_LIFETIME_SECONDS: Final = 4 * 24 * 3600
 """Lifetime of an interaction in the identity service, during which the sign-in can restart."""
 
@@ -89,7 +91,7 @@ class HubInteraction:
     needs_confirmation: str = ""
     """`y` once a provider's identity waits for a sign-in to the account that it will be linked to; otherwise empty."""
     limited_connections: str = ""
-    """The connections of that organization, where it has several: one a line, the id and the title."""
+    """The connections of that organization, where it has several: one a line, the id without its prefix and the title."""
     organization_connections: str = ""
     """The connections of the organization that the sign-in is for, written in the same way."""
     requires_connection: str = ""
@@ -217,12 +219,12 @@ def interaction_from_step(response: StepResponse, binding: str, now: int, lifeti
 
 
 def _options_text(options: Iterable[ConnectionOption]) -> str:
-    return "\n".join(f"{item.connection} {' '.join(item.title.split())}" for item in options)
+    return "\n".join(f"{item.connection.removeprefix(_PREFIX)} {' '.join(item.title.split())}" for item in options)
 
 
 def _options_in(text: str) -> list[ConnectionOption]:
     pairs = (line.partition(" ") for line in text.splitlines())
-    return [ConnectionOption(connection=connection, title=title) for connection, _, title in pairs]
+    return [ConnectionOption(connection=f"{_PREFIX}{connection}", title=title) for connection, _, title in pairs]
 
 
 def _short(address: str | None) -> str:

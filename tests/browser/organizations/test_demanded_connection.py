@@ -20,7 +20,7 @@ from tests.support.visitors.visitor import NewVisitorAt
 
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**code=**"
 BOTH = pytest.mark.parametrize("has_script", [True, False], ids=["scripts", "no scripts"])
-OKTA = "Continue with Globex Gardens (okta)"
+OKTA = "Continue with okta"
 
 
 @pytest.fixture(params=[True, False], ids=["two steps", "one page"])
@@ -80,7 +80,7 @@ def test_address_of_the_domain_chooses_a_connection(
 
 
 @BOTH
-def test_sign_in_for_the_organization_has_two_doors(
+def test_guest_chooses_a_password_for_the_organization(
     globex: ConnectedOrganization, shop: RelyingParty, served: str, opened: Opened, has_script: bool
 ) -> None:
     """Its connections, and for a consultant a link to the password, which Back leaves again."""

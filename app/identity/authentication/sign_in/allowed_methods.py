@@ -43,6 +43,12 @@ def method_of(amr: Sequence[str]) -> str:
     return method
 
 
+def binding_for(context: Context, account: Account) -> AllowedMethods | None:
+    """Return the methods that the account must sign in with; None where no organization limits it, or it can use none of them."""
+    allowed = sign_in_methods.of_account(context, account)
+    return allowed if allowed is not None and _can_use_any(context, account, allowed) else None
+
+
 def refusal(
     context: Context, account: Account, amr: Sequence[str], *, provider: str = "", is_again: bool = False
 ) -> errors.LoginNotAllowed | None:

@@ -26,9 +26,9 @@ from app.identity.directory.organizations.tables import (
 )
 from app.identity.platform.context import Context
 
-_MAX_OPTIONS: Final = 8
-_MAX_TITLE: Final = 40
-"""Bounds of what the cookie of a sign-in holds: most connections, and letters of each name."""
+_MAX_OPTIONS: Final = 6
+_MAX_TITLE: Final = 30
+"""Bounds of what the cookie of a sign-in holds, of which five share one header: most connections, and letters of each title."""
 
 
 def by_id(context: Context, connection_id: str) -> OrganizationConnectionRecord | None:
@@ -73,21 +73,19 @@ def limiting_policies(context: Context) -> Iterator[Policies]:
 
 
 def options(context: Context, found: Sequence[OrganizationConnectionRecord]) -> list[ConnectionOption]:
-    """Return the connections of one organization as buttons for visitors who may not be members, the oldest first."""
-    shown = found[:_MAX_OPTIONS]
+    """Return the connections of one organization as buttons for visitors who may not be members, the oldest first.
+
+    The only one has the name of its organization, which the page shows above several.
+    """
+    is_alone = len(found) == 1
     return [
         ConnectionOption(
             connection=item.connection_id,
-            title=_public_title(item, is_alone=len(found) == 1),
+            title=(item.public_title if is_alone else item.name)[:_MAX_TITLE],
             login_url=context.issuer + ORGANIZATION_LOGIN.format(address_key=item.address_key),
         )
-        for item in shown
+        for item in found[:_MAX_OPTIONS]
     ]
-
-
-def _public_title(connection: OrganizationConnectionRecord, *, is_alone: bool) -> str:
-    title, name = connection.public_title[:_MAX_TITLE], connection.name[:_MAX_TITLE]
-    return title if is_alone or title == name else f"{title} ({name})"
 
 
 def of_organizations(context: Context, org_ids: Collection[str]) -> list[OrganizationConnectionRecord]:
