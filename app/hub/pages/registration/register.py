@@ -49,8 +49,9 @@ from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.tenants.tenant import HubTenant, IdentifierKind, RegistrationView
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit
+from app.hub.web.visit import current_visit, interaction_url
 from app.kit.operations.errors import ApiError
 
 PATH: Final = "/register"
@@ -286,10 +287,11 @@ def submit_register() -> Response:
     by_passkey = visit.form.get("do") == _PASSKEY or bool(visit.form.get("credential"))
     connection = "" if by_passkey else visit.form.get("with") or ""
     registration = _registration_for(connection)
-    if registration is None:
-        return registration_off()
+    is_demanded = not connection and requires_connection(is_direct=False)
+    if registration is None or is_demanded:
+        return redirect_to(interaction_url("/login")) if is_demanded else registration_off()
     form = RegisterForm.of(registration.form, is_by_passkey=by_passkey, connection=connection)
-    if not form.validate() or (not form.is_connected and requires_connection(is_direct=False)):
+    if not form.validate():
         return _page(form).render(form.error_status)
     try:
         if by_passkey and read_credential(form) is None:

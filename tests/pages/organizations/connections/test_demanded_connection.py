@@ -285,6 +285,18 @@ def test_registration_for_organization_offers_its_connections(new_connected: New
     assert "code" in globex.visitor.open(globex.callback(page.follow(FIRST))).query
 
 
+def test_sent_form_makes_no_account_for_the_organization(new_connected: NewConnected) -> None:
+    """A theme's own template may still show the form."""
+    globex = demanding(new_connected, connections=2)
+    count = globex.count_accounts()
+    page = globex.visitor.authorize(shop_of(globex), organization=globex.org, prompt="create")
+    hidden = globex.visitor.open(f"/login?attempt={page.query['attempt']}&direct=y").form("Sign in").fields
+    typed_now = {"email": "abe@elsewhere.example", "password": STRONG}
+    answer = globex.visitor.send("POST", f"{globex.visitor.home}/register", {**hidden, **typed_now})
+    assert globex.count_accounts() == count
+    assert (buttons(answer), asks_password(answer)) == ([FIRST, SECOND], False)
+
+
 @pytest.mark.parametrize("address", ["/auth?org_name={org}", "/auth.aspx?action=login&org=Globex"])
 def test_older_address_opens_the_only_connection(new_connected: NewConnected, address: str) -> None:
     globex = demanding(new_connected)

@@ -224,13 +224,8 @@ class LoginPage(Page):
     @property
     def identifier_url(self) -> str:
         """The address where the identifier can be changed."""
-        address = step_url(FormStep.IDENTIFIER)
-        return f"{address}&direct=y" if self.form.direct.data and self.is_demanded else address
-
-    @property
-    def is_demanded(self) -> bool:
-        """Whether the organization of the sign-in demands its connections, on whichever page of it."""
-        return sign_in_methods.requires_connection(is_direct=False)
+        address, is_demanded = step_url(FormStep.IDENTIFIER), sign_in_methods.requires_connection(is_direct=False)
+        return f"{address}&direct=y" if self.form.direct.data and is_demanded else address
 
     @property
     def direct_url(self) -> str:
