@@ -38,3 +38,8 @@ class MethodLimit(Wire):
     connection: str | None = None  # the id of the organization's own connection, the only one that it accepts
     login_url: str | None = None  # where a browser signs in by it
     connections: list[ConnectionOption] | None = None  # all of them, where it has several
+
+    @property
+    def is_of_domain(self) -> bool:
+        """Whether a typed domain led to it, and no account is known that it binds."""
+        return bool(self.connections) and self.connection is None

@@ -87,7 +87,8 @@ class HubInteraction:
     organization_theme: str = ""
     """The theme that the organization names; empty for none."""
     limited_connection: str = ""
-    """The connection of the organization that refused the last sign-in's method; empty if it has none of its own, or several."""
+    """The connection of the organization that refused the last sign-in's method, the first of several; empty if it has none of its
+    own, and where nobody has signed in yet."""
     needs_confirmation: str = ""
     """`y` once a provider's identity waits for a sign-in to the account that it will be linked to; otherwise empty."""
     limited_connections: str = ""
@@ -159,7 +160,7 @@ class HubInteraction:
             self,
             limited_by=limit.organization[:80],
             limited_to=" ".join(limit.allowed_methods),
-            limited_connection="" if limit.connections else limit.connection or "",
+            limited_connection=limit.connection or "",
             limited_connections=_options_text(limit.connections or ()),
         )
 

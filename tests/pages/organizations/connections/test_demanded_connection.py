@@ -92,6 +92,17 @@ def test_several_connections_are_offered_without_password(new_connected: NewConn
     assert pages[0].visitor.open(globex.callback(redirected)).heading == "Profile"
 
 
+@pytest.mark.parametrize("is_stepwise", [True, False])
+def test_demand_lets_people_in_who_are_no_members(new_connected: NewConnected, is_stepwise: bool) -> None:
+    """Only domains decide what the page offers, so it keeps a way to the password; policies bind members."""
+    globex = demanding(new_connected, connections=2, identifier_first=is_stepwise)
+    mina = globex.tenant.person(MINA["email"])
+    page = typed(globex, mina.email, is_stepwise=is_stepwise).follow(ANOTHER_WAY)
+    if is_stepwise:
+        page = page.press("Continue", identifier=mina.email)
+    assert page.press("Sign in", identifier=mina.email, password=mina.password).heading == "Profile"
+
+
 def test_domain_without_demand_leads_nowhere(new_connected: NewConnected) -> None:
     globex = new_connected(settings={"identifier_first": True}, Domain=None)
     for methods in (None, ["password"], ["password", "connection"]):
@@ -151,6 +162,7 @@ def test_refused_password_offers_every_connection(new_connected: NewConnected) -
     answered(globex.business.assign(mina.uid, globex.org, globex.member_role))
     page = globex.visitor.open("/login?direct=y").press("Sign in", identifier=mina.email, password=mina.password)
     assert (buttons(page), asks_password(page), ONLY in page.text) == ([FIRST, SECOND], False, True)
+    assert ANOTHER_WAY not in page.text
 
 
 @pytest.mark.parametrize("step", [True, False])

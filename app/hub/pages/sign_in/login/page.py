@@ -228,8 +228,13 @@ class LoginPage(Page):
         return f"{address}&direct=y" if self.form.direct.data and is_demanded else address
 
     @property
+    def has_direct_page(self) -> bool:
+        """Whether the page was limited before it was known who signs in, so that the limit may not bind the visitor."""
+        return self.required is not None or (self.limit is not None and self.limit.is_of_domain)
+
+    @property
     def direct_url(self) -> str:
-        """The address of the page with every method, for people whom the demand of the organization does not bind."""
+        """The address of the page with every method."""
         address = interaction_url("/login")
         return f"{address}{'&' if '?' in address else '?'}direct=y"
 
