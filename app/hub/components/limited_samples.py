@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from app.contract.organizations.settings import ConnectionOption
 from app.hub.components import sign_in_methods
+from app.hub.components.sign_in_refusals import PROVIDER_SAMPLES
 
 P = TypeVar("P")
 
@@ -17,16 +18,8 @@ def of_all(cls: Callable[..., P], form: Any) -> Mapping[str, P]:
 
 
 def of_answers(cls: Callable[..., P], form: Any) -> Mapping[str, P]:
-    return {
-        "denied at the provider": cls(form, needs="denied"),
-        "email not allowed here": cls(form, needs="address"),
-        "provider asked nothing": cls(form, needs="silent"),
-        "connects no account": cls(form, needs="unlinked"),
-        "no account for the provider": cls(form, needs="nobody"),
-        "provider not responding": cls(form, needs="broken", reference="BCDF-GHJK-LMNP"),
-        "email of another organization": cls(form, needs="domain"),
-        "no member of the organization": cls(form, needs="member"),
-    }
+    known = {**PROVIDER_SAMPLES, "email of another organization": "domain", "no member of the organization": "member"}
+    return {name: cls(form, needs=needs, reference="BCDF-GHJK-LMNP") for name, needs in known.items()}
 
 
 def of_denials(cls: Callable[..., P], form: Any) -> Mapping[str, P]:

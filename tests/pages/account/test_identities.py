@@ -79,8 +79,12 @@ def test_failed_callback_shows_its_reason(
     pages = {
         "taken": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="1815")),
         "denied": visitor.open(f"{CALLBACK}?{urlencode(fake_provider.refuses(go_to_provider(visitor, ada).address))}"),
-        "broken": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="")),
+        "refused": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="")),
     }
+    fake_provider.answers["/token"] = (503, {}, b"")
+    pages["broken"] = visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address))
+    fake_provider.answers["/token"] = (401, {}, b'{"error": "invalid_client"}')
+    pages["unusable"] = visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address))
     assert {reason: page.query["problem"] for reason, page in pages.items()} == {reason: reason for reason in pages}
     assert len({page.text for page in pages.values()}) == len(pages)
     assert "connected to a different account" in pages["taken"].text

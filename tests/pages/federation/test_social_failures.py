@@ -17,14 +17,15 @@ from tests.support.journeys.account_security import signed_in
 from tests.support.journeys.federated_sign_in import link_identity
 from tests.support.oauth.world import NewWorld, World
 from tests.support.refused_answers.jwt_misdeeds import JWT, JwtRefusal, JwtVisit
-from tests.support.refused_answers.misdeeds import BROKEN, DENIED, GONE, REGISTERS, UNUSABLE, Refusal
+from tests.support.refused_answers.misdeeds import BROKEN, DENIED, FORGED, GONE, REGISTERS, UNUSABLE, Refusal
 from tests.support.refused_answers.table import LINKABLE, REDIRECTING, refusals
 from tests.support.refused_answers.visits import NewVisit, ProviderVisit, stored_accounts, stored_rows
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 NOTICES = {
-    DENIED: "Sign-in canceled", BROKEN: "This provider isn’t responding", UNUSABLE: "This email can’t be used here",
+    DENIED: "Sign-in canceled", FORGED: "Sign-in didn’t finish", BROKEN: "This provider isn’t responding",
+    UNUSABLE: "This email can’t be used here",
 }  # fmt: skip
 REFERENCE = re.compile(r"mention this ID: ?([B-Z]{4}-[B-Z]{4}-[B-Z]{4})")
 TABLE = [(kind, refusal) for kind in REDIRECTING for refusal in refusals(kind)]

@@ -115,7 +115,9 @@ _RESULTS: Final = {
         _l("The sign-in was canceled or denied. You can try again anytime."),
         "note",
     ),
-    "broken": Notice(_l("Account not connected"), _l("The provider didn’t respond as expected. Try again later.")),
+    "broken": Notice(_l("Account not connected"), _l("The provider isn’t responding. Try again later.")),
+    "refused": Notice(_l("Account not connected"), _l("We couldn’t verify the provider’s response. Try again.")),
+    "unusable": Notice(_l("Account not connected"), _l("This provider can’t be used right now.")),
 }
 
 

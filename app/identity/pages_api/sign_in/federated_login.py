@@ -108,10 +108,10 @@ def redirect_to_provider(
         address = federated_sign_in.begin(
             context, connection, interaction_id, reauthenticate=reauthenticate, hint=hint, scope=scope
         )
-    except federated_sign_in.ConnectionBroken:
+    except federated_sign_in.ConnectionBroken as failure:
         if interaction is None:
-            return return_with_reason(context, state, LoginReason.BROKEN)
-        return return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
+            return return_with_reason(context, state, failure.reason)
+        return return_with_reason(context, interaction.state, failure.reason, interaction.interaction_id)
     step = RedirectStep(address=address)
     if connection.org_id:
         step = RedirectStep(address=address, connection=connection.name, title=connection.public_title)
@@ -177,10 +177,8 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
         identity, connection = federated_sign_in.finish(context, req.state, parameters, callback=callback)
     except federated_sign_in.UnknownState:
         return next_step.advance(context, interaction, session)
-    except federated_sign_in.ConnectionRefused:
-        return return_with_reason(context, interaction.state, LoginReason.DENIED, interaction.interaction_id)
-    except federated_sign_in.ConnectionBroken:
-        return return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
+    except federated_sign_in.ConnectionFailed as failure:
+        return return_with_reason(context, interaction.state, failure.reason, interaction.interaction_id)
     if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
         return _refuse(context, interaction, identity, LoginReason.NOT_REAUTHENTICATED)
     if connection.org_id:  # links no identity to another account, whatever began the interaction
