@@ -90,7 +90,9 @@ class Resolver:
             except (OSError, UnicodeError):  # TimeoutError is an OSError
                 raise AddressMissing("the name has no address") from None
             resolved = list(dict.fromkeys(str(result[4][0]).partition("%")[0] for result in results))
-        if not resolved or not all(self._is_allowed(text) for text in resolved):
+        if not resolved:
+            raise AddressMissing("the name has no address")
+        if not all(self._is_allowed(text) for text in resolved):
             raise AddressRefused("the name leads to an address that is not public")
         return resolved
 

@@ -42,9 +42,9 @@ RETENTION: Final = timedelta(days=7)
 MAX_OF_CONNECTION: Final = 100
 """Traces of one connection: a provider that fails always displaces its own traces, and no other's."""
 _FINDINGS: Final = {
-    LoginReason.DENIED: (ConnectionCheck.LINKING, "an identity that no other request links or removes"),
+    LoginReason.DENIED: (ConnectionCheck.LINKING, "an identity that is connected to no other account"),
     LoginReason.NOT_REAUTHENTICATED: (ConnectionCheck.REAUTHENTICATION, "auth_time after the request"),
-    LoginReason.UNKNOWN_IDENTITY: (ConnectionCheck.ACCOUNT, "an identity that is connected, or may sign up"),
+    LoginReason.UNKNOWN_IDENTITY: (ConnectionCheck.ACCOUNT, "an identity of an account, or one that may sign up"),
     LoginReason.LINKING_OFF: (ConnectionCheck.ACCOUNT, "an identity of the account with this address: linking is off"),
     LoginReason.EMAIL_REFUSED: (ConnectionCheck.EMAIL, "an address that the tenant’s rules allow"),
     LoginReason.FOREIGN_EMAIL: (ConnectionCheck.EMAIL, "a verified address in a verified domain of the organization"),

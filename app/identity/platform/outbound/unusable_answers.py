@@ -43,7 +43,10 @@ class UnusableAnswer:
 
 def host_of(url: str) -> str:
     """Return the host of a URL, and its port, if it names one."""
-    return urlsplit(url).netloc.rpartition("@")[2]
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2] or "the address"
+    except ValueError:
+        return "the address"
 
 
 def of_address(refused: AddressRefused) -> UnusableAnswer:
@@ -70,15 +73,9 @@ def of_exception(problem: Exception, *, seconds: float, connect_seconds: float) 
     if secured is not None:
         return _of_tls(secured)
     if isinstance(problem, httpx.ConnectTimeout):
-        return UnusableAnswer(
-            _F.SLOW,
-            f"a connection within {connect_seconds:g} seconds",
-            f"no connection within {connect_seconds:g} seconds",
-        )
+        return _slow("a connection", connect_seconds, "no connection")
     if isinstance(problem, httpx.TimeoutException):
-        return UnusableAnswer(
-            _F.SLOW, f"an answer within {seconds:g} seconds", f"no complete answer within {seconds:g} seconds"
-        )
+        return _slow("an answer", seconds, "no complete answer")
     if any(isinstance(cause, ConnectionRefusedError) for cause in _causes(problem)):
         return UnusableAnswer(_F.CONNECTION_REFUSED, "a connection", "the connection was refused")
     if isinstance(problem, httpx.ConnectError | httpx.ProxyError):
@@ -90,6 +87,11 @@ def of_exception(problem: Exception, *, seconds: float, connect_seconds: float) 
             _F.CLOSED, "a complete answer", "the connection was closed before the answer was complete"
         )
     return UnusableAnswer(_F.INVALID_ADDRESS, "a complete https address", "an address that can’t be called")
+
+
+def _slow(expected: str, seconds: float, received: str) -> UnusableAnswer:
+    limit = "within 1 second" if seconds == 1 else f"within {seconds:g} seconds"
+    return UnusableAnswer(_F.SLOW, f"{expected} {limit}", f"{received} {limit}")
 
 
 def _of_tls(problem: ssl.SSLError) -> UnusableAnswer:
@@ -170,7 +172,9 @@ def of_content(content: bytes, expected: str) -> UnusableAnswer:
 
 def of_value(value: Any, expected: str) -> UnusableAnswer:
     """Return what JSON of another type means."""
-    return UnusableAnswer(_F.WRONG_TYPE, expected, f"JSON that is {kind_of_value(value)}")
+    return UnusableAnswer(
+        _F.WRONG_TYPE, expected, f"JSON that is {kind_of_value(value) if value is not None else 'null'}"
+    )
 
 
 def json_of(content: bytes, expected: str, *, is_object: bool) -> tuple[Any, UnusableAnswer | None]:

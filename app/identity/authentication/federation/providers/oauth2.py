@@ -55,7 +55,12 @@ class OAuth2Provider:
         del hint, is_reauthentication, language
         if not (self.secret or self.settings.pkce):
             text = "neither a secret nor a verifier would protect the code"
-            raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a client secret, or PKCE")
+            raise ProviderUnavailable(
+                text,
+                check=ConnectionCheck.CONFIGURATION,
+                expected="a client secret, or `pkce` turned on",
+                received="no client secret, and `pkce` turned off",
+            )
         return authorization_url(self.settings, self._endpoints(), request, scope=self.settings.scope)
 
     def fetch_identity(
@@ -125,7 +130,8 @@ def read_code(parameters: Mapping[str, str]) -> str:
         raise ProviderDenied(f"it answered {error}", check=_CALLBACK, expected="a code", received=f"error: {error}")
     code = parameters.get("code", "")
     if not 0 < len(code) <= _MAX_CODE_LENGTH:
-        raise ProviderDenied("there is no code", check=_CALLBACK, expected="a code", received=f"{len(code)} characters")
+        received = f"a code of {len(code)} characters" if code else "no code"
+        raise ProviderDenied("there is no code", check=_CALLBACK, expected="a code", received=received)
     return code
 
 
@@ -154,7 +160,9 @@ def redeem_native_code(
     """
     if not secret:
         text = "without a client secret a code proves nothing"
-        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a client secret")
+        raise ProviderUnavailable(
+            text, check=ConnectionCheck.CONFIGURATION, expected="a client secret", received="no client secret"
+        )
     if quirks_of(settings).token_method == "GET":
         return _get_token(resolver, settings, secret, endpoints, redirect_uri, code=code)
     with _client(resolver, settings, secret, endpoints, redirect_uri or None) as client:
@@ -273,7 +281,9 @@ def _get_token(
     quirks = quirks_of(settings)
     if not secret:
         text = "without a client secret a code proves nothing"
-        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a client secret")
+        raise ProviderUnavailable(
+            text, check=ConnectionCheck.CONFIGURATION, expected="a client secret", received="no client secret"
+        )
     query = {
         "grant_type": "authorization_code",
         quirks.client_id_name: settings.key,

@@ -30,7 +30,9 @@ def read_identity(
     """
     if not consumer[1]:
         text = "without a consumer secret no request can be signed"
-        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="consumer_secret")
+        raise ProviderUnavailable(
+            text, check=ConnectionCheck.CONFIGURATION, expected="consumer_secret", received="none"
+        )
     address = settings.userinfo_endpoint or ""
     headers = {"Authorization": _authorization(address, consumer, token, now)}
     claims = outbound_http.request_json(resolver, "GET", address, headers)
