@@ -99,7 +99,7 @@ class IdentitiesPage(Page):
             "none possible": cls(()),
             "some": cls(linked, providers[1:]),
             "all": cls(linked),
-            **{f"after {result}": cls(linked, providers[1:], result) for result in _RESULTS},
+            **{f"after {result}": cls(linked, providers[1:], result, "BCDF-GHJK-LMNP") for result in _RESULTS},
         }
 
 
