@@ -62,7 +62,7 @@ def test_state_of_another_browser_shows_the_reference(user: FederatedPageUser, n
     assert user.visitor.open(callback).heading == "Profile", "the browser that began still can"
 
 
-def test_browser_without_cookies_shows_the_reference_of_its_trace(user: FederatedPageUser) -> None:
+def test_browser_without_cookies_shows_its_reference(user: FederatedPageUser) -> None:
     """It is led to the callback twice, to find out whether it keeps cookies."""
     callback = user.fake_provider.callback_url(user.visitor.open(START_URL).address, **ADA, sub="1")
     blocking = Visitor(PlainClient(user.visitor.client.application, use_cookies=False), user.visitor.home)
@@ -72,7 +72,7 @@ def test_browser_without_cookies_shows_the_reference_of_its_trace(user: Federate
     assert user.visitor.open(callback).heading == "Profile", "the browser that began still can"
 
 
-def test_browser_that_lost_its_cookies_shows_the_reference_of_its_trace(
+def test_browser_that_lost_its_cookies_shows_its_reference(
     user: FederatedPageUser, new_visitor_at: NewVisitorAt
 ) -> None:
     callback = user.fake_provider.callback_url(user.visitor.open(START_URL).address, **ADA, sub="1")
