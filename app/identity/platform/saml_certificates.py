@@ -63,6 +63,11 @@ def problem_of(certificate: str, key: str = "") -> str:
     return "" if is_pair else "the certificate of the private key"
 
 
+def has_rsa_key(certificate: str) -> bool:
+    """Return whether the key of a valid certificate is an RSA key."""
+    return isinstance(x509.load_pem_x509_certificate(certificate.encode()).public_key(), rsa.RSAPublicKey)
+
+
 def sha1_fingerprint(certificate: str) -> str:
     """Return the SHA-1 fingerprint, as hex digits with colons; some service providers identify a certificate by it."""
     loaded = x509.load_pem_x509_certificate(certificate.encode())

@@ -70,9 +70,20 @@ def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[t
         problem := saml_certificates.problem_of(content.sp_certificate.certificate)
     ):
         yield "sp_certificate.certificate", problem
+    if not (content.sign_assertion or content.sign_response):
+        yield "sign_assertion", "true, or SignResponse true: a response has at least one signature"
+    if content.encrypt_assertion and (problem := _encryption_problem(content.sp_certificate.certificate)):
+        yield "encrypt_assertion", problem
     key = getattr(content, "key", None)  # of a configuration file
     if key and (problem := saml_certificates.problem_of(content.idp_certificate.certificate or "", key)):
         yield "idp_certificate.certificate", problem
+
+
+def _encryption_problem(certificate: str | None) -> str:
+    """Return what an assertion can't be encrypted without; empty if there is a certificate with an RSA key."""
+    if certificate and (saml_certificates.problem_of(certificate) or saml_certificates.has_rsa_key(certificate)):
+        return ""
+    return "false without SpCertificate, whose RSA key encrypts"
 
 
 def show_client(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
