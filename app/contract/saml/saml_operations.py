@@ -271,3 +271,7 @@ login = hub_operation(
     "hub.saml_login", "POST /hub/saml/login", SamlMessage, StepResponse,
     summary="Start a sign-in for a service provider, by its request or here: FORM_POST with the response, a page, or REFUSED.",
 )  # fmt: skip
+logout = hub_operation(
+    "hub.saml_logout", "POST /hub/saml/logout", SamlMessage, StepResponse,
+    summary="End the session that a service provider names, or go on to the next service provider of a sign-out.",
+)  # fmt: skip

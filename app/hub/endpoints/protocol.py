@@ -14,7 +14,7 @@ from flask import Blueprint, Response
 from app.contract.oauth.pages import authorization_pages
 from app.contract.page_models import MAX_TOKEN_LENGTH
 from app.contract.saml import saml_operations
-from app.contract.saml.saml_operations import LOGIN_PATH, SamlMessage
+from app.contract.saml.saml_operations import LOGIN_PATH, LOGOUT_PATH, SamlMessage
 from app.contract.sessions.pages.sign_out_pages import SignOutRequest
 from app.hub import journey
 from app.hub.components.error_pages import ErrorPage, RequestError
@@ -79,6 +79,12 @@ def login_by_saml() -> Response:
     """SAML single sign-on: start a sign-in for a service provider, by its request or here."""
     current_visit().cookie_brand = ""
     return journey.follow(api()(saml_operations.login, _saml_message()))
+
+
+@views.route(LOGOUT_PATH, methods=["GET", "POST"])
+def logout_by_saml() -> Response:
+    """SAML single logout: end the session that a service provider names, or go on to the next one of a sign-out."""
+    return journey.follow(api()(saml_operations.logout, _saml_message()))
 
 
 def _saml_message() -> SamlMessage:

@@ -100,6 +100,7 @@ class ContinuationPurpose(StrEnum):
     LOGOUT_TOKEN = "logout_token"  # the jti of a logout token of an organization's provider
     SAML_MESSAGE = "saml_message"  # the ID of a SAML assertion or request that was accepted
     SAML_REQUEST = "saml_request"  # a request of a service provider that was posted
+    SAML_LOGOUT = "saml_logout"  # a sign-out that leads the browser from one service provider to the next
     SEEN = "seen"  # a device or place that an account signed in from
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -14,9 +15,17 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from lxml import etree
 from werkzeug.test import TestResponse
 
+from app.identity.platform.saml.bindings import SamlEnvelope, redirected
 from app.identity.platform.saml.encrypted_assertions import DecryptionKeys
 from app.identity.platform.saml.expectations import AcceptedAssertion, ExpectedResponse, SignedPart
 from app.identity.platform.saml.metadata_reader import EntityMetadata, read_metadata
+from app.identity.platform.saml.request_gate import (
+    AcceptedLogoutRequest,
+    AcceptedLogoutResponse,
+    SamlPeer,
+    accept_logout_request,
+    accept_logout_response,
+)
 from app.identity.platform.saml.response_gate import accept_response
 from app.identity.platform.saml.trusted_keys import TrustedKeys
 from app.identity.platform.saml_writing import message_bindings, request_writer
@@ -109,6 +118,54 @@ class ServiceProvider:
         """Post a request from this service provider's site."""
         fields = message_bindings.posted_fields(self.request(visitor, **changed), self.key, relay_state)
         return visitor.send("POST", self.login_url(visitor), fields)
+
+    def logout_url(self, visitor: Visitor) -> str:
+        return f"{visitor.home}/service/saml/idp/logout?{urlencode({'appname': self.name})}"
+
+    def sign_out_request(self, visitor: Visitor, accepted: AcceptedAssertion, **changed: Any) -> etree._Element:
+        """Return a request to end the session of an assertion, unsigned."""
+        values: dict[str, Any] = {
+            "entity_id": self.entity_id,
+            "destination": self.logout_url(visitor),
+            "name_id": accepted.name_id,
+            "session_indexes": [accepted.session_index],
+            "now": datetime.now(UTC),
+        }
+        return request_writer.logout_request(**{**values, **changed})
+
+    def answer(self, visitor: Visitor, address: str, *, is_complete: bool = True, key: SigningKey | None = None) -> str:
+        """Check the request for sign-out in an address, and return the address of the answer."""
+        envelope, request = self.logout_request(visitor, address)
+        response = request_writer.logout_response(
+            entity_id=self.entity_id,
+            destination=self.logout_url(visitor),
+            request_id=request.request_id,
+            now=datetime.now(UTC),
+            is_complete=is_complete,
+        )
+        return message_bindings.redirect_url(response, self.logout_url(visitor), key or self.key, envelope.relay_state)
+
+    def logout_request(self, visitor: Visitor, address: str) -> tuple[SamlEnvelope, AcceptedLogoutRequest]:
+        """Return the request for sign-out in an address, after the gate's checks."""
+        url, _, query = address.partition("?")
+        envelope = redirected("SAMLRequest", query)
+        return envelope, accept_logout_request(envelope, self._provider(visitor), address=url, now=datetime.now(UTC))
+
+    def signed_out(self, visitor: Visitor, address: str, request: etree._Element) -> AcceptedLogoutResponse:
+        """Return the answer to a request for sign-out, after the gate's checks."""
+        url, _, query = address.partition("?")
+        envelope = redirected("SAMLResponse", query)
+        peer = self._provider(visitor)(f"{visitor.home}/")
+        assert peer is not None
+        identifier = str(request.get("ID"))
+        return accept_logout_response(envelope, peer, request_id=identifier, address=url, now=datetime.now(UTC))
+
+    def _provider(self, visitor: Visitor) -> Callable[[str], SamlPeer | None]:
+        found = self.metadata(visitor)
+        assert found.provider is not None
+        return {
+            found.entity_id: SamlPeer(entity_id=found.entity_id, keys=TrustedKeys(found.provider.signing_certificates))
+        }.get
 
     def accept(self, visitor: Visitor, page: VisitedPage, **changed: Any) -> AcceptedAssertion:
         """Return the assertion of the response that a page posts to this service provider, after the gate's checks."""

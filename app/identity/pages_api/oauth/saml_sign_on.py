@@ -18,6 +18,13 @@ def login(context: Context, req: saml_operations.SamlMessage) -> StepResponse:
     return login_endpoint.open_request(context, req)
 
 
+@saml_operations.logout.implements
+def logout(context: Context, req: saml_operations.SamlMessage) -> StepResponse:
+    from app.identity.protocols.saml import logout_endpoint  # noqa: PLC0415 - as above
+
+    return logout_endpoint.open_message(context, req)
+
+
 @saml_operations.metadata.implements
 def read_metadata(context: Context, req: saml_operations.SamlMetadataRequest) -> Document:
     """Return the metadata for one client. Raises SamlConfigurationInvalid."""

@@ -23,6 +23,7 @@ def document(context: Context, app_name: str) -> Document:
     role = RoleMetadata(
         entity_id=saml_clients.entity_id(context),
         services=_endpoints(saml_clients.login_url(context, app)),
+        logout_services=_endpoints(saml_clients.logout_url(context, app)),
         signing_certificates=[client.idp_certificate.certificate or ""],
         name_id_formats=name_ids.FORMATS if is_open else [client.name_id_format],
         wants_signed_requests=_must_sign(app),

@@ -57,10 +57,15 @@ def page(context: Context, app: str, problem: SamlProblem, view: RelyingPartyVie
     Args:
         app: the client's name; empty if there is none, so that strangers cannot fill the traces with names.
     """
+    record(context, app, problem)
+    part = RefusedPart.CLIENT if view is None else RefusedPart.REQUEST
+    step = RefusedStep(error=problem.code.value, description=_SENTENCES[problem.code], part=part)
+    return StepResponse(step=step, relying_party=view)
+
+
+def record(context: Context, app: str, problem: SamlProblem) -> None:
+    """Record a refusal for the operator, whether or not a page shows it."""
     connection_traces.record_check(
         context, f"{CONNECTION}{app}", f"{PREFIX}{problem.check}", problem.expected, problem.received
     )
     context.audit.record("saml.refused", app=app, error=problem.code.value, problem=problem.check)
-    part = RefusedPart.CLIENT if view is None else RefusedPart.REQUEST
-    step = RefusedStep(error=problem.code.value, description=_SENTENCES[problem.code], part=part)
-    return StepResponse(step=step, relying_party=view)

@@ -8,7 +8,7 @@ from typing import Final
 from app.contract.saml.service_provider_diagnoses import ServiceProviderCheck
 from app.contract.steps import FormPostStep, StepResponse
 from app.identity.authentication.sign_in.interaction_state import SamlRequest
-from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions import session_ends, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -61,7 +61,7 @@ def respond(context: Context, app: SamlApp, request: SamlRequest, person: Assert
         raise SamlProblem(
             SamlCode.CLAIMS, ServiceProviderCheck.CLAIMS, expected="texts of XML", received=received
         ) from None
-    participant = saml_clients.participant(app.name)
+    participant = session_ends.participant_of(app.name)
     sessions.add_relying_party(context, session, participant, f"{name_id.name_format} {name_id.value}")
     context.audit.record("saml.issued", uid=session.uid, app=app.name, format=name_format)
     return _posted(app, request, written)

@@ -87,6 +87,8 @@ def view_of(app: SamlApp, acs_url: str | None) -> RelyingPartyView:
     return RelyingPartyView(name=app.name, client_id="", home=app.client.login_url, redirect_origin=origin)
 
 
-def participant(app_name: str) -> str:
-    """Return the name of a service provider in the list of a session's applications: no client ID of OAuth has a space."""
-    return f"saml {app_name}"
+def is_after_logout(context: Context, url: str) -> bool:
+    """Return whether a SAML client states this address for the browser after a sign-out."""
+    return any(
+        item.content.get("after_logout_url") == url for item in items_of(context, saml_operations.CLIENTS).values()
+    )
