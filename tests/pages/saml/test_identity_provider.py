@@ -9,6 +9,8 @@ import pytest
 from werkzeug.test import Client as WsgiClient
 
 from app.identity.platform.saml.expectations import SignedPart
+from tests.support.journeys.account_security import one_factor_session
+from tests.support.journeys.second_factors import APP_ALONE, app_of, code_now
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import World
 from tests.support.saml.service_provider import (
@@ -20,6 +22,7 @@ from tests.support.saml.service_provider import (
     read_document,
     response_xml,
 )
+from tests.support.services.identity_service import pass_time
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, refused
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
 
@@ -283,3 +286,47 @@ def test_metadata_states_what_the_client_is(visitor: Visitor, wiki: ServiceProvi
 
 def test_metadata_of_an_unknown_app_is_refused(tenant: TenantServer, visitor: Visitor) -> None:
     assert refused(read_document(tenant, visitor, "none")) == (401, 1197)
+
+
+@pytest.mark.parametrize("signs", [False, True])
+def test_request_of_a_signed_in_browser_costs_five_statements(
+    visitor: Visitor, wiki: ServiceProvider, ada: Person, signs: bool
+) -> None:
+    wiki.key = own_key() if signs else None
+    wiki.store()
+    signed_in(wiki.open(visitor), ada)
+    cost = wiki.open(visitor).cost
+    assert cost["api"] == 1
+    assert cost["sql"] <= 5
+
+
+def test_second_factor_is_asked_for_where_the_request_demands_it(
+    new_tenant_server: NewTenantServer, identity_app: Any, new_visitor_at: NewVisitorAt
+) -> None:
+    tenant = new_tenant_server(two_factor="optional", second_factors=APP_ALONE)
+    world = World(tenant.services, WsgiClient(identity_app), tenant.tenant_id, tenant.name, tenant.api_key)
+    visitor, person, wiki = new_visitor_at(world), world.person(ADA), ServiceProvider(tenant)
+    app = one_factor_session(visitor, world, person)
+    wiki.store()
+    pass_time(world.services, minutes=10)
+    classes = ["https://refeds.org/profile/mfa"]
+    assert b"NoPassive" in response_xml(wiki.open(visitor, context_classes=classes, is_passive=True))
+    page = wiki.open(visitor, context_classes=classes)
+    assert page.heading == "Two-step verification"
+    back = page.press("Verify", code=code_now(world, app))
+    assert wiki.accept(visitor, back).context_class == classes[0]
+    wiki.accept(visitor, wiki.open(visitor, context_classes=classes, is_passive=True))
+
+
+def test_required_second_factor_comes_before_the_response(
+    new_tenant_server: NewTenantServer, identity_app: Any, new_visitor_at: NewVisitorAt
+) -> None:
+    tenant = new_tenant_server(two_factor="required", second_factors=APP_ALONE)
+    world = World(tenant.services, WsgiClient(identity_app), tenant.tenant_id, tenant.name, tenant.api_key)
+    visitor, person, wiki = new_visitor_at(world), world.person(ADA), ServiceProvider(tenant)
+    wiki.store()
+    page = signed_in(wiki.open(visitor), person)
+    assert "SAMLResponse" not in page.html
+    app = app_of(page)
+    page = page.press("Verify", code=code_now(world, app)).press("I’ve saved them")
+    assert wiki.accept(visitor, page).context_class == "https://refeds.org/profile/mfa"

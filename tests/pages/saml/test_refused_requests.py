@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -15,6 +16,7 @@ from app.identity.platform.saml_writing import message_bindings, request_writer
 from app.identity.platform.saml_writing.request_writer import AuthnRequestContents
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import World
+from tests.support.races import at_once
 from tests.support.saml.service_provider import ACS, ENTITY, ServiceProvider, own_key
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered
@@ -229,7 +231,6 @@ def test_client_switched_off_meanwhile_gets_nothing(
     wiki.store()
     page = wiki.open(visitor)
     wiki.change(IsActive=False)
-    world.services.directory.clear_cache()
     check_refused(tenant, page.press("Sign in", identifier=person.email, password=person.password), "1197", "client")
 
 
@@ -240,7 +241,6 @@ def test_address_removed_meanwhile_gets_nothing(
     wiki.store(ReplyUrl="https://wiki.example/old")
     page = wiki.open(visitor, acs_url="https://wiki.example/old")
     wiki.change(ReplyUrl=None)
-    world.services.directory.clear_cache()
     check_refused(tenant, page.press("Sign in", identifier=person.email, password=person.password), "1197", "client")
 
 
@@ -283,3 +283,54 @@ def test_document_of_the_request_is_not_repeated(tenant: TenantServer, visitor: 
     page = visitor.open(wiki.link(visitor, made, destination="x"))
     assert "do not log this" not in page.html
     assert all("do not log this" not in str(trace) for trace in traces(tenant))
+
+
+@pytest.mark.parametrize("count", [60, 5_000])
+def test_many_parameters_are_refused(tenant: TenantServer, visitor: Visitor, wiki: ServiceProvider, count: int) -> None:
+    wiki.store()
+    page = visitor.open(f"{wiki.login_url(visitor)}{'&a=1' * count}&SAMLRequest=x")
+    assert page.status == 400
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "appname=Wiki&SAMLRequest=%ff%fe",
+        "appname=%ff",
+        "appname=Wiki&SAMLRequest=%zz",
+        "appname=Wiki&SAMLRequest=\u00e9",
+        "&&&",
+        "",
+    ],
+)
+def test_broken_query_is_refused(tenant: TenantServer, visitor: Visitor, wiki: ServiceProvider, query: str) -> None:
+    wiki.store()
+    for path in ("login", "logout"):
+        assert visitor.open(f"/service/saml/idp/{path}?{query}").status == 400
+
+
+def test_too_long_post_is_refused(tenant: TenantServer, visitor: Visitor, wiki: ServiceProvider) -> None:
+    wiki.store()
+    page = visitor.send("POST", wiki.login_url(visitor), {"SAMLRequest": "A" * 70_000})
+    assert page.status == 413
+
+
+def test_address_removed_after_a_post_gets_nothing(
+    tenant: TenantServer, world: World, visitor: Visitor, wiki: ServiceProvider
+) -> None:
+    wiki.store(ReplyUrl="https://wiki.example/old")
+    fields = message_bindings.posted_fields(wiki.request(visitor, acs_url="https://wiki.example/old"), None)
+    answer = visitor.client.post(wiki.login_url(visitor), data=fields, base_url=visitor.home)
+    wiki.change(ReplyUrl=None)
+    check_refused(tenant, visitor.open(answer.location), "2016", "unsolicited")
+
+
+@pytest.mark.both_databases
+def test_two_uses_of_one_signed_request_race(
+    tenant: TenantServer, visitor: Visitor, wiki: ServiceProvider, world: World, new_visitor_at: NewVisitorAt
+) -> None:
+    wiki.key = own_key()
+    wiki.store()
+    link = wiki.link(visitor)
+    pages = at_once([partial(new_visitor_at(world).open, link) for _ in range(4)])
+    assert sorted(page.status for page in pages) == [200, 400, 400, 400]

@@ -65,10 +65,12 @@ class ServiceProvider:
     key: SigningKey | None = None
     """With it, requests are signed."""
     request_ids: list[str] = field(default_factory=list)
+    body: dict[str, Any] = field(default_factory=dict)
+    """The client as it was stored last."""
 
     def store(self, **members: Any) -> dict[str, Any]:
         """Create the client."""
-        body = {
+        self.body = {
             "AppName": self.name,
             "IssuerUrl": self.entity_id,
             "AssertionConsumerService": {"Location": self.acs_url},
@@ -76,18 +78,25 @@ class ServiceProvider:
             **members,
         }
         return answered(
-            ask(self.tenant, machine(self.tenant, "client:create"), "POST", "/v2/manage/saml-clients", body)
+            ask(self.tenant, machine(self.tenant, "client:create"), "POST", "/v2/manage/saml-clients", self.body)
         )
 
+    @property
+    def now(self) -> datetime:
+        return self.tenant.services.clock.now()
+
     def change(self, **members: Any) -> None:
+        """Change members of the client, for every process."""
+        self.body = {**self.body, **members}
         path = f"/v2/manage/saml-clients/{self.name}"
-        answered(ask(self.tenant, machine(self.tenant, "client:update"), "PUT", path, members))
+        answered(ask(self.tenant, machine(self.tenant, "client:update"), "PUT", path, self.body))
+        self.tenant.services.directory.clear_cache()
 
     def metadata(self, visitor: Visitor) -> EntityMetadata:
         """Return the metadata of the identity provider, at the host that the visitor visits."""
         answer = read_document(self.tenant, visitor, self.name)
         assert (answer.status_code, answer.mimetype) == (200, "application/samlmetadata+xml")
-        return read_metadata(answer.data, datetime.now(UTC))
+        return read_metadata(answer.data, self.now)
 
     def request(self, visitor: Visitor, **changed: Any) -> etree._Element:
         """Return a new request, unsigned."""
@@ -97,7 +106,7 @@ class ServiceProvider:
             "acs_url": self.acs_url,
             **changed,
         }
-        made = request_writer.authn_request(AuthnRequestContents(**contents), datetime.now(UTC))
+        made = request_writer.authn_request(AuthnRequestContents(**contents), self.now)
         self.request_ids.append(str(made.get("ID")))
         return made
 
@@ -129,7 +138,7 @@ class ServiceProvider:
             "destination": self.logout_url(visitor),
             "name_id": accepted.name_id,
             "session_indexes": [accepted.session_index],
-            "now": datetime.now(UTC),
+            "now": self.now,
         }
         return request_writer.logout_request(**{**values, **changed})
 
@@ -140,7 +149,7 @@ class ServiceProvider:
             entity_id=self.entity_id,
             destination=self.logout_url(visitor),
             request_id=request.request_id,
-            now=datetime.now(UTC),
+            now=self.now,
             is_complete=is_complete,
         )
         return message_bindings.redirect_url(response, self.logout_url(visitor), key or self.key, envelope.relay_state)
@@ -149,7 +158,7 @@ class ServiceProvider:
         """Return the request for sign-out in an address, after the gate's checks."""
         url, _, query = address.partition("?")
         envelope = redirected("SAMLRequest", query)
-        return envelope, accept_logout_request(envelope, self._provider(visitor), address=url, now=datetime.now(UTC))
+        return envelope, accept_logout_request(envelope, self._provider(visitor), address=url, now=self.now)
 
     def signed_out(self, visitor: Visitor, address: str, request: etree._Element) -> AcceptedLogoutResponse:
         """Return the answer to a request for sign-out, after the gate's checks."""
@@ -158,7 +167,7 @@ class ServiceProvider:
         peer = self._provider(visitor)(f"{visitor.home}/")
         assert peer is not None
         identifier = str(request.get("ID"))
-        return accept_logout_response(envelope, peer, request_id=identifier, address=url, now=datetime.now(UTC))
+        return accept_logout_response(envelope, peer, request_id=identifier, address=url, now=self.now)
 
     def _provider(self, visitor: Visitor) -> Callable[[str], SamlPeer | None]:
         found = self.metadata(visitor)
@@ -185,9 +194,7 @@ class ServiceProvider:
         }
         found = posted_form(page)
         assert (found.action, found.method) == (expected["acs_url"], "post")
-        return accept_response(
-            [found.fields["SAMLResponse"]], ExpectedResponse(**{**expected, **changed}), datetime.now(UTC)
-        )
+        return accept_response([found.fields["SAMLResponse"]], ExpectedResponse(**{**expected, **changed}), self.now)
 
 
 def posted_form(page: VisitedPage) -> Form:

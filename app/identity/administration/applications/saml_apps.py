@@ -28,6 +28,7 @@ _CERTIFICATE: Final = ("idp_certificate", "certificate")
 _SP_CERTIFICATE: Final = ("sp_certificate", "certificate")
 _FINGERPRINT: Final = ("integration_configs", "idp_sha1_fingerprint")
 _ACS_PATH: Final = "/saml/serviceprovider/SpInitiatedACS.aspx"
+_MESSAGES: Final = ("samlrequest", "samlresponse", "sigalg", "signature")
 _NO_PAIR: Final = (None, "")
 Pair = tuple[str | None, str]
 """A certificate and its private key, in PEM."""
@@ -72,6 +73,8 @@ def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[t
         yield "sp_certificate.certificate", problem
     if not (content.sign_assertion or content.sign_response):
         yield "sign_assertion", "true, or SignResponse true: a response has at least one signature"
+    if content.relay_state_parameter.lower() in _MESSAGES:
+        yield "relay_state_parameter", "a name that no SAML message has"
     if content.encrypt_assertion and (problem := _encryption_problem(content.sp_certificate.certificate)):
         yield "encrypt_assertion", problem
     key = getattr(content, "key", None)  # of a configuration file

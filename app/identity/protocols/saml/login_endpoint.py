@@ -78,7 +78,7 @@ def _request(context: Context, app: SamlApp, message: BrowserMessage) -> SamlReq
     if message.has(STORED):
         token = continuation_tokens.find(context, ContinuationPurpose.SAML_REQUEST, message.value(STORED))
         request = _ADAPTER.validate_python(token.facts) if token and not token.is_expired(context.now) else None
-        if request is None or request.app != app.name:
+        if request is None or request.app != app.name or request.acs_url not in app.acs_urls:
             raise SamlProblem(
                 SamlCode.NO_REQUEST, ServiceProviderCheck.UNSOLICITED, expected="a request of the last ten minutes"
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -28,6 +29,7 @@ from app.identity.protocols.saml.saml_clients import SamlApp
 
 REQUEST, RESPONSE, RELAY_STATE, APP = "SAMLRequest", "SAMLResponse", "RelayState", "appname"
 _SIGNATURE_RULES: Final = frozenset({SamlRule.SIGNATURE_FORM, SamlRule.ALGORITHM, SamlRule.KEY, SamlRule.VERIFIED})
+_MAX_PARAMETERS: Final = 100
 _MAX_NAME_LENGTH: Final = 100
 _MAX_RELAY_STATE: Final = 2_048
 
@@ -47,13 +49,18 @@ class BrowserMessage:
     def is_post(self) -> bool:
         return self.fields is not None
 
+    @cached_property
+    def _pairs(self) -> list[tuple[str, str]]:
+        """All parameters, none of an address with more than a request has."""
+        try:
+            own = parse_qsl(self.query, keep_blank_values=True, errors="replace", max_num_fields=_MAX_PARAMETERS)
+        except ValueError:
+            own = []
+        return [*(self.fields or ()), *own]
+
     def values(self, name: str) -> list[str]:
         """Return the values of a parameter, whose name may be in any letter case."""
-        pairs = [
-            *(self.fields or ()),
-            *parse_qsl(self.query, keep_blank_values=True, errors="replace", max_num_fields=50),
-        ]
-        return [value for key, value in pairs if key.lower() == name.lower()]
+        return [value for key, value in self._pairs if key.lower() == name.lower()]
 
     def value(self, name: str, max_length: int = _MAX_NAME_LENGTH) -> str:
         return next(iter(self.values(name)), "")[:max_length]
