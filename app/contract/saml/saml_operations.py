@@ -57,6 +57,12 @@ NameIdFormat = Literal[
 ]  # fmt: skip
 
 
+IntegrationType = Literal[
+    "Custom", "Salesforce", "AwsIdentityCenter", "GoogleWorkspace", "Microsoft365", "Slack", "Zoom", "GitLab", "Grafana", "Zendesk", "Box",
+    "Tableau", "Jira",
+]  # fmt: skip
+
+
 class AssertionConsumerService(Wire):
     """Where assertions are sent."""
 
@@ -139,7 +145,7 @@ class SamlClient(Wire):
     idp_certificate: KeyPair = KeyPair()
     sp_certificate: OtherCertificate = OtherCertificate()
     is_prebuilt_integration: Annotated[bool, READ_ONLY] = False
-    integration_type: Literal["Custom", "Zendesk"] = "Custom"
+    integration_type: IntegrationType = "Custom"
     integration_configs: IntegrationConfigs = IntegrationConfigs()
     created_date: Annotated[str | None, CREATED_AT] = None
     last_modified_date: Annotated[str | None, MODIFIED_AT] = None

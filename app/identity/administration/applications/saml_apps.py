@@ -12,7 +12,7 @@ from app.contract.profile import FIELDS
 from app.contract.saml import saml_operations
 from app.contract.saml.saml_operations import Integration, IntegrationList, KeyList
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.applications import provider_domains
+from app.identity.administration.applications import provider_domains, saml_integrations
 from app.identity.platform import private_keys, saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
@@ -47,13 +47,11 @@ def list_integrations(context: Context, req: Wire) -> IntegrationList:  # noqa: 
         is_prebuilt_integration=False,
         fields=["IssuerUrl", "AssertionConsumerService"],
     )
-    zendesk = Integration(
-        integration_type="Zendesk",
-        name="Zendesk",
-        is_prebuilt_integration=True,
-        fields=["IntegrationConfigs.AccountName"],
-    )
-    return IntegrationList(data=[custom, zendesk])
+    ready = [
+        Integration(integration_type=name, name=preset.title, is_prebuilt_integration=True, fields=list(preset.fields))
+        for name, preset in saml_integrations.presets().items()
+    ]
+    return IntegrationList(data=[custom, *ready])
 
 
 @saml_operations.keys.implements
@@ -65,8 +63,7 @@ def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[t
     for name, attribute in content.attributes.items():
         if not attribute.is_static and attribute.value not in FIELDS:
             yield "attributes", f"a field of the profile for {name[:60]}; found {attribute.value[:60]}"
-    if content.integration_type != "Custom" and not content.integration_configs.account_name:
-        yield "integration_configs.account_name", f"the name of the account at {content.integration_type}"
+    yield from _missing_of_integration(content)
     if content.sp_certificate.certificate and (
         problem := saml_certificates.problem_of(content.sp_certificate.certificate)
     ):
@@ -80,6 +77,19 @@ def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[t
     key = getattr(content, "key", None)  # of a configuration file
     if key and (problem := saml_certificates.problem_of(content.idp_certificate.certificate or "", key)):
         yield "idp_certificate.certificate", problem
+
+
+def _missing_of_integration(content: Any) -> Iterable[tuple[str, str]]:
+    """Yield the fields that a ready-made integration needs and the client lacks."""
+    preset = saml_integrations.find(content.integration_type)
+    needed = preset.fields if preset is not None else ()
+    title = preset.title if preset is not None else ""
+    if "IntegrationConfigs.AccountName" in needed and not content.integration_configs.account_name:
+        yield "integration_configs.account_name", f"the name of the account at {title}"
+    if "IssuerUrl" in needed and not content.issuer_url:
+        yield "issuer_url", f"the entity ID that {title} states"
+    if "AssertionConsumerService" in needed and not content.assertion_consumer_service.location:
+        yield "assertion_consumer_service.location", f"the address that {title} states"
 
 
 def _encryption_problem(certificate: str | None) -> str:
@@ -112,12 +122,20 @@ def complete_client(context: Context, before: Item | None, after: Item) -> None:
     if present is not None and value_at(after.content, _CERTIFICATE) is None:
         put_at(after.content, _CERTIFICATE, present)
     _complete_certificate(context, after, _pair(before))
-    account = value_at(after.content, ("integration_configs", "account_name"))
-    if after.content.get("integration_type") == "Zendesk" and account:
-        base = f"https://{account}.zendesk.com"
-        put_at(after.content, ("assertion_consumer_service", "location"), f"{base}/access/saml")
-        put_at(after.content, ("name_id_format",), "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress")
-        after.content["issuer_url"], after.content["audiences"] = base, [base]
+    preset = saml_integrations.find(after.content.get("integration_type", "Custom"))
+    if preset is not None:
+        account = value_at(after.content, ("integration_configs", "account_name")) or ""
+        _fill_in(after.content, preset.settings_of(account))
+
+
+def _fill_in(content: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Put ready-made settings into a client; attributes of its own stay."""
+    for name, value in settings.items():
+        own = content.get(name)
+        if name == "attributes":
+            content[name] = {**value, **(own or {})}
+        else:
+            content[name] = {**(own or {}), **value} if isinstance(value, dict) else value
 
 
 def renew_client(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
