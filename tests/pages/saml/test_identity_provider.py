@@ -330,3 +330,11 @@ def test_required_second_factor_comes_before_the_response(
     app = app_of(page)
     page = page.press("Verify", code=code_now(world, app)).press("I’ve saved them")
     assert wiki.accept(visitor, page).context_class == "https://refeds.org/profile/mfa"
+
+
+def test_relay_state_is_no_markup(visitor: Visitor, wiki: ServiceProvider, ada: Person) -> None:
+    wiki.store()
+    hostile = '"><script>alert(1)</script>'
+    page = signed_in(wiki.open(visitor, relay_state=hostile), ada)
+    assert posted_form(page).fields["RelayState"] == hostile
+    assert "<script>alert" not in page.html

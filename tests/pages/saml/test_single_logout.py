@@ -226,3 +226,32 @@ def test_foreign_chain_is_worth_nothing(visitor: Visitor, wiki: ServiceProvider,
     visited(visitor, wiki, ada)
     assert "signed out" in visitor.open("/service/saml/idp/logout?chain=none").text
     assert is_signed_in(visitor)
+
+
+def test_token_without_an_answer_makes_the_sign_out_partial(
+    visitor: Visitor, wiki: ServiceProvider, desk: ServiceProvider, ada: Person
+) -> None:
+    at_wiki = visited(visitor, wiki, ada)
+    visited(visitor, desk, ada)
+    request, page = demand(visitor, wiki, at_wiki)
+    envelope, _ = desk.logout_request(visitor, page.address)
+    back = visitor.open(f"/service/saml/idp/logout?chain={envelope.relay_state}")
+    assert not wiki.signed_out(visitor, back.address, request).is_success
+
+
+def test_twenty_service_providers_are_visited(
+    tenant: TenantServer, visitor: Visitor, wiki: ServiceProvider, ada: Person
+) -> None:
+    visited(visitor, wiki, ada)
+    others = [
+        ServiceProvider(
+            tenant, f"App{number}", f"https://a{number}.example", f"https://a{number}.example/acs", wiki.key
+        )
+        for number in range(21)
+    ]
+    for other in others:
+        visited(visitor, other, ada)
+    page = visitor.open("/logout").press("Sign out")
+    for other in reversed(others[1:]):
+        page = visitor.open(other.answer(visitor, page.address))
+    assert "signed out" in page.text, "the two that took part first are not visited"

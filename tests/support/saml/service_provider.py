@@ -120,8 +120,8 @@ class ServiceProvider:
         made = self.request(visitor, **changed) if request is None else request
         return message_bindings.redirect_url(made, self.login_url(visitor), self.key, relay_state)
 
-    def open(self, visitor: Visitor, **changed: Any) -> VisitedPage:
-        return visitor.open(self.link(visitor, **changed))
+    def open(self, visitor: Visitor, relay_state: str = "back here", **changed: Any) -> VisitedPage:
+        return visitor.open(self.link(visitor, relay_state=relay_state, **changed))
 
     def post(self, visitor: Visitor, relay_state: str = "back here", **changed: Any) -> VisitedPage:
         """Post a request from this service provider's site."""

@@ -99,8 +99,9 @@ def _answered(context: Context, app: SamlApp, message: BrowserMessage) -> StepRe
 
 
 def _continue(context: Context, chain: LogoutChain) -> StepResponse:
+    """Return the next step of a chain that begins, or whose service provider came back without an answer."""
     if chain.demand is None or not chain.is_demand_open:
-        return _next(context, chain)
+        return _next(context, replace(chain, is_partial=chain.is_partial or bool(chain.asked_app)))
     ended, update = _end_sessions(context, chain.demand)
     left = logout_chain.participants_of(ended, but=chain.demand.app)
     rest = replace(chain, left=left, is_demand_open=False)
