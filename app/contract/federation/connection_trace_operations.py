@@ -10,6 +10,7 @@ from app.contract.auth import MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_profiles import MANAGE
 from app.contract.federation.connection_checks import ConnectionCheck
+from app.contract.saml.saml_checks import SamlCheck
 from app.kit.operations.wire import From, Wire
 
 
@@ -42,7 +43,9 @@ class RefusedAnswer(Wire):
         description="The organization whose connection it is; null for the tenant’s own.",
         examples=[None],
     )
-    check: str = Field(description=f"The check that failed: {', '.join(ConnectionCheck)}.", examples=["aud"])
+    check: str = Field(
+        description=f"The check that failed: {', '.join((*ConnectionCheck, *SamlCheck))}.", examples=["aud"]
+    )
     problem: str = Field(
         description="What the failure means.", examples=["The token’s `aud` doesn’t have this client."]
     )

@@ -50,6 +50,8 @@ class ConnectionFields(Wire):
     idp_metadata_url: Annotated[ProviderUrl | None, Field(alias="IDPMetadataUrl")] = None
     is_idp_initiated: Annotated[bool | None, Field(alias="IsIDPInitiated")] = None
     idp_certificate: Annotated[str | None, Field(alias="IDPCertificate", max_length=20_000)] = None
+    idp_sign_in_url: Annotated[ProviderUrl | None, Field(alias="IDPSignInUrl")] = None
+    idp_sign_out_url: Annotated[ProviderUrl | None, Field(alias="IDPSignOutUrl")] = None
     issuer: ProviderUrl | None = None
     authorization_url: ProviderUrl | None = None
     token_url: ProviderUrl | None = None

@@ -12,6 +12,7 @@ from datetime import timedelta
 from app.identity.administration.theme_versions.schedule import ThemeSchedule
 from app.identity.assembly.clean_up.expired_rows import Cleaner
 from app.identity.assembly.clean_up.search_completion import SearchCompletion
+from app.identity.assembly.metadata_schedule import MetadataSchedule
 from app.identity.assembly.services import assemble
 from app.identity.messaging.senders.registry import UnsupportedKind, senders
 from app.identity.platform.encryption import Encryption
@@ -101,6 +102,7 @@ class Worker:
         self._search_completion = SearchCompletion(database)
         self._queue_limits = QueueLimits(database)
         self._theme_schedule = ThemeSchedule(database, self._services)
+        self._metadata_schedule = MetadataSchedule(database, self._services)
         self._unsettled: list[_Sent] = []
         self._stopped = threading.Event()
 
@@ -249,6 +251,8 @@ class Worker:
                 self._queue_limits.turn(self._clock.now())
                 if published := self._theme_schedule.turn(self._clock.now()):
                     log.info("themes.published", extra={"versions": published})
+                if read := self._metadata_schedule.turn(self._clock.now()):
+                    log.info("saml_metadata.read", extra={"documents": read})
                 if removed := self._cleaner.turn(self._clock.now()):
                     log.info("cleaning.done", extra={"rows": removed})
                 if written := self._search_completion.turn(self._clock.now()):

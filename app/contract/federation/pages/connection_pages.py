@@ -20,6 +20,11 @@ CALLBACK: Final = "/socialauth/validate.sauth"
 ORGANIZATION_CALLBACK: Final = "/oauth/sp/{address_key}/callback"
 ORGANIZATION_LOGIN: Final = "/oauth/sp/{address_key}/login"
 """The paths of an organization's connection: of its redirect URI, and where a browser signs in by it."""
+SAML_ENTITY: Final = "/saml/sp/{address_key}"
+SAML_METADATA: Final = "/saml/sp/{address_key}/metadata.xml"
+SAML_ACS: Final = "/saml/sp/acs/{address_key}"
+SAML_LOGOUT: Final = "/saml/sp/{address_key}/logout"
+"""The paths of a SAML connection: the first is its entity ID, and where a browser signs in by it."""
 
 
 def is_organization_connection(name: str) -> bool:

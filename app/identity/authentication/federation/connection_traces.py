@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -10,6 +11,7 @@ from typing import Final
 from sqlalchemy import Column, ColumnElement, Index, String, delete, insert, select
 
 from app.contract.federation.connection_checks import DIAGNOSES, ConnectionCheck, Diagnosis
+from app.contract.saml.saml_checks import SAML_DIAGNOSES, SamlCheck
 from app.contract.step_reasons import LoginReason
 from app.identity.directory.identity_provider import ProviderDenied, ProviderIdentity
 from app.identity.directory.organizations import organization_names
@@ -28,7 +30,7 @@ traces = tenant_table(
     Column("reference", String(64), nullable=False),  # the request id, as in logs, audit entries and answers
     Column("connection", String(100), nullable=False),
     Column("org_id", Id),  # of the organization whose connection it is
-    Column("failed_check", String(32), nullable=False),  # ConnectionCheck
+    Column("failed_check", String(32), nullable=False),  # ConnectionCheck or SamlCheck
     Column("expected", String(MAX_LENGTH), nullable=False),
     Column("received", String(MAX_LENGTH), nullable=False),
     Column("expires_at", Instant, nullable=False),
@@ -72,10 +74,11 @@ class ConnectionTrace:
     @property
     def diagnosis(self) -> Diagnosis:
         """What failed and what to change; a check of a newer release has the general text."""
-        try:
+        with suppress(ValueError):
+            return SAML_DIAGNOSES[SamlCheck(self.failed_check)]
+        with suppress(ValueError):
             return DIAGNOSES[ConnectionCheck(self.failed_check)]
-        except ValueError:
-            return DIAGNOSES[ConnectionCheck.ANSWER]
+        return DIAGNOSES[ConnectionCheck.ANSWER]
 
 
 def record(

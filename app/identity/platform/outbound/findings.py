@@ -7,9 +7,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from app.contract.federation.connection_checks import ConnectionCheck
+
+if TYPE_CHECKING:
+    from app.contract.saml.saml_checks import SamlCheck
 
 MAX_LENGTH: Final = 300
 MASKED: Final = "[masked]"
@@ -27,7 +30,7 @@ _ERROR_NAME: Final = re.compile(r"[A-Za-z][A-Za-z_. -]{0,39}|-?\d{1,9}", re.ASCI
 class Finding:
     """A failed check. The texts are one line each, without secrets."""
 
-    check: ConnectionCheck
+    check: ConnectionCheck | SamlCheck
     expected: str = ""
     received: str = ""
 
@@ -35,7 +38,7 @@ class Finding:
 class FindingTexts(TypedDict, total=False):
     """The arguments of UpstreamRefusal, for its subclasses."""
 
-    check: ConnectionCheck | None
+    check: ConnectionCheck | SamlCheck | None
     expected: Any
     received: Any
 
@@ -50,7 +53,12 @@ class UpstreamRefusal(Exception):
     """
 
     def __init__(
-        self, text: str = "", *, check: ConnectionCheck | None = None, expected: Any = "", received: Any = ""
+        self,
+        text: str = "",
+        *,
+        check: ConnectionCheck | SamlCheck | None = None,
+        expected: Any = "",
+        received: Any = "",
     ) -> None:
         super().__init__(text)
         self.check = check

@@ -38,9 +38,15 @@ def get_json(resolver: Resolver, url: str, token: str | None = None, *, is_untru
     return request_json(resolver, "GET", url, headers, is_untrusted=is_untrusted)
 
 
-def get_content(resolver: Resolver, url: str, accept: str, *, is_untrusted: bool = False) -> bytes:
-    """Get a document of a media type. Raises ProviderUnavailable."""
-    return _request(resolver, "GET", url, {"Accept": accept}, None, is_untrusted=is_untrusted)
+def get_content(
+    resolver: Resolver, url: str, accept: str, *, is_untrusted: bool = False, max_bytes: int | None = None
+) -> bytes:
+    """Get a document of a media type. Raises ProviderUnavailable.
+
+    Args:
+        max_bytes: of the document, where those of other answers are too few.
+    """
+    return _request(resolver, "GET", url, {"Accept": accept}, None, is_untrusted=is_untrusted, max_bytes=max_bytes)
 
 
 def request_json(
@@ -61,7 +67,14 @@ def request_json(
 
 
 def _request(
-    resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None, *, is_untrusted: bool
+    resolver: Resolver,
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    content: bytes | None,
+    *,
+    is_untrusted: bool,
+    max_bytes: int | None = None,
 ) -> bytes:
     """Send a request and return the body of the response. Raises ProviderUnavailable."""
     import httpx
@@ -70,7 +83,8 @@ def _request(
 
     host = urlsplit(url).netloc
     try:
-        with httpx.Client(transport=BoundedTransport(resolver, is_untrusted=is_untrusted)) as client:
+        transport = BoundedTransport(resolver, is_untrusted=is_untrusted, max_bytes=max_bytes)
+        with httpx.Client(transport=transport) as client:
             response = client.request(method, url, headers=headers, content=content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:  # the exception's text may contain the whole URL
         raise ProviderUnavailable(f"{host} did not answer: {type(problem).__name__}") from None

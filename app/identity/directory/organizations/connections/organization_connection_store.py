@@ -168,6 +168,41 @@ def set_active(context: Context, connection_id: str, is_active: bool) -> bool:
     return context.work.changed(update(organization_connections).where(*where).values(values)) > 0
 
 
+def ids_with_due_metadata(work: UnitOfWork, now: datetime, limit: int) -> list[str]:
+    """Return the active connections whose metadata is due, the longest first."""
+    where = (C.tenant_id == work.tenant_id, C.metadata_due_at <= now, C.is_active)
+    found = select(C.connection_id).where(*where).order_by(C.metadata_due_at).limit(limit)
+    return [row.connection_id for row in work.all(found)]
+
+
+def claim_metadata(context: Context, connection_id: str, next_due_at: datetime) -> OrganizationConnectionRecord | None:
+    """Return a connection whose metadata is due, for one of several workers, and postpone it."""
+    where = (
+        *_in_organization(context),
+        C.connection_id == connection_id,
+        C.metadata_due_at <= context.now,
+        C.is_active,
+    )
+    claimed = update(organization_connections).where(*where).values(metadata_due_at=next_due_at)
+    row = context.work.one(claimed.returning(*_COLUMNS))
+    return _connection(row) if row is not None else None
+
+
+def postpone_metadata(context: Context, connection_id: str, due_at: datetime) -> None:
+    """Let the metadata of a connection be read at another time, unless it has none any more."""
+    where = (*_in_organization(context), C.connection_id == connection_id, C.metadata_due_at.is_not(None))
+    context.work.run(update(organization_connections).where(*where).values(metadata_due_at=due_at))
+
+
+def change_content(context: Context, read: OrganizationConnectionRecord, content: Mapping[str, Any]) -> bool:
+    """Change what a connection has, unless another request changed it since it was read. Return whether it was changed."""
+    where = (
+        *_in_organization(context), C.connection_id == read.connection_id, C.modified_at == read.modified_at, C.is_active,
+    )  # fmt: skip
+    values = {"content": dict(content), "modified_at": context.now}
+    return context.work.changed(update(organization_connections).where(*where).values(values)) > 0
+
+
 def remove(context: Context, connection: OrganizationConnectionRecord) -> None:
     """Delete a connection with its group roles."""
     for table in (organization_connections, organization_group_roles):
