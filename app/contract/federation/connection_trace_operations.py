@@ -10,7 +10,6 @@ from app.contract.auth import MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_profiles import MANAGE
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.contract.saml.saml_checks import SamlCheck
 from app.kit.operations.wire import From, Wire
 
 
@@ -44,7 +43,8 @@ class RefusedAnswer(Wire):
         examples=[None],
     )
     check: str = Field(
-        description=f"The check that failed: {', '.join((*ConnectionCheck, *SamlCheck))}.", examples=["aud"]
+        description=f"The check that failed: {', '.join(ConnectionCheck)}, or `saml_` and a rule of SAML messages.",
+        examples=["aud"],
     )
     problem: str = Field(
         description="What the failure means.", examples=["The token’s `aud` doesn’t have this client."]

@@ -6,7 +6,7 @@ These are links, not forms: browsers check a page's `form-action` on every redir
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from flask import Blueprint, Response
@@ -28,6 +28,7 @@ from app.kit.operations.errors import ApiError
 views = Blueprint("connections", __name__)
 _TRUE_VALUES: Final = ("true", "1", "yes")
 _ORGANIZATION_CALLBACK: Final = connection_pages.ORGANIZATION_CALLBACK.format(address_key="<address_key>")
+_SAML_ACS: Final = connection_pages.SAML_ACS.format(address_key="<address_key>")
 _ANSWERED: Final = ("state", "code", "error", "iss", "user")
 """Parameters of a provider's response; `user` is Apple's."""
 _MAX_LENGTH: Final = 4_000
@@ -51,9 +52,13 @@ def start() -> Response:
     return begin_method(journey.follow(response), response, key_of_step(response, request_body.provider))
 
 
+@views.get(connection_pages.SAML_ENTITY.format(address_key="<address_key>"))
 @views.get(connection_pages.ORGANIZATION_LOGIN.format(address_key="<address_key>"))
 def start_for_organization(address_key: str) -> Response:
-    """Redirect to the provider of an organization, for its portal or an application that links directly to it."""
+    """Redirect to the provider of an organization, for its portal or an application that links directly to it.
+
+    The entity ID of a SAML connection is such an address, too.
+    """
     query = current_visit().query
     request_body = connection_pages.OrganizationStart(
         address_key=address_key[:100],
@@ -88,12 +93,13 @@ def start_for_application() -> Response:
         return _no_provider(refusal)
 
 
+@views.get(_SAML_ACS, defaults={"is_saml": True})
 @views.get(_ORGANIZATION_CALLBACK)
 @views.get(connection_pages.CALLBACK)
-def finish(address_key: str = "") -> Response:
+def finish(address_key: str = "", *, is_saml: bool = False) -> Response:
     """Handle the provider's callback. The next page's address has none of its parameters."""
     visit = current_visit()
-    answer = {name: visit.query.get(name, "")[:_MAX_LENGTH] for name in _ANSWERED}
+    answer: dict[str, Any] = {name: visit.query.get(name, "")[:_MAX_LENGTH] for name in _ANSWERED}
     answer["user"] = _posted_name(visit.query.get("user", ""), answer["state"])
     if visit.interaction is None:
         with suppress(ApiError):
@@ -102,7 +108,7 @@ def finish(address_key: str = "") -> Response:
     if any(len(visit.query.getlist(name)) > 1 for name in _ANSWERED):
         answer |= {"code": "", "error": ""}  # two readers could pick different values (RFC 6749 section 3.1)
     try:
-        request_body = connection_pages.ConnectionCallback(**answer, address_key=address_key[:100])
+        request_body = connection_pages.ConnectionCallback(**answer, address_key=address_key[:100], is_saml=is_saml)
         return journey.follow(api()(connection_pages.finish, request_body))
     except errors.AccountLeaving as refusal:
         return offer_restore(refusal)
@@ -121,6 +127,35 @@ def finish_posted(address_key: str = "") -> Response:
     of_organization = connection_pages.ORGANIZATION_CALLBACK.format(address_key=quote(address_key))
     path = of_organization if address_key else connection_pages.CALLBACK
     return redirect_to(f"{path}?{urlencode(answer)}")
+
+
+@views.post(_SAML_ACS)
+def accept_saml(address_key: str) -> Response:
+    """Let the service accept a posted SAML answer, and redirect to a GET: the cross-site POST has no cookies."""
+    form = current_visit().form
+    request_body = connection_pages.SamlAnswer(
+        address_key=address_key[:100],
+        messages=[text[: connection_pages.MAX_SAML_LENGTH] for text in form.getlist("SAMLResponse")[:2]],
+        relay_states=[text[:_MAX_LENGTH] for text in form.getlist("RelayState")[:2]],
+    )
+    try:
+        return journey.follow(api()(connection_pages.accept_saml, request_body))
+    except (errors.UnknownConnection, errors.ConnectionNotConfigured) as refusal:
+        return _no_provider(refusal)
+    except errors.ProviderFailed as refusal:
+        reference, detail = current_visit().reference, str(refusal.code)
+        return ErrorPage(RequestError.SIGN_IN_FAILED, 403, reference, detail=detail, again="/login").render(403)
+
+
+@views.get(connection_pages.SAML_METADATA.format(address_key="<address_key>"))
+def saml_metadata(address_key: str) -> Response:
+    """Return our metadata for a SAML connection, for its provider and the provider's administrator."""
+    try:
+        request_body = connection_pages.OrganizationStart(address_key=address_key[:100])
+        found = api()(connection_pages.read_metadata, request_body)
+    except errors.ConnectionNotConfigured as refusal:
+        return _no_provider(refusal)
+    return Response(found.document, mimetype="application/samlmetadata+xml")
 
 
 def _posted_name(encrypted: str, state: str) -> str:

@@ -12,7 +12,6 @@ from datetime import timedelta
 from app.identity.administration.theme_versions.schedule import ThemeSchedule
 from app.identity.assembly.clean_up.expired_rows import Cleaner
 from app.identity.assembly.clean_up.search_completion import SearchCompletion
-from app.identity.assembly.metadata_schedule import MetadataSchedule
 from app.identity.assembly.services import assemble
 from app.identity.messaging.senders.registry import UnsupportedKind, senders
 from app.identity.platform.encryption import Encryption
@@ -102,6 +101,8 @@ class Worker:
         self._search_completion = SearchCompletion(database)
         self._queue_limits = QueueLimits(database)
         self._theme_schedule = ThemeSchedule(database, self._services)
+        from app.identity.assembly.metadata_schedule import MetadataSchedule  # noqa: PLC0415 - a start makes no worker yet
+
         self._metadata_schedule = MetadataSchedule(database, self._services)
         self._unsettled: list[_Sent] = []
         self._stopped = threading.Event()

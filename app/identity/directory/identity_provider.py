@@ -31,12 +31,21 @@ class AuthenticationRequest:
     nonce: str = field(repr=False)
     code_verifier: str = field(repr=False)  # PKCE
     redirect_uri: str
+    issued_at: datetime
     requested_at: datetime | None = None  # set for a reauthentication: earlier authentications are not accepted
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """The values that no log and no trace may have."""
         return self.state, self.state.rpartition(".")[2], self.nonce, self.code_verifier
+
+
+@dataclass(frozen=True)
+class PostedRequest:
+    """An authentication request that the browser posts to the provider, where that takes no redirect."""
+
+    address: str
+    fields: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,12 @@ class ProviderIdentity:
         facts = asdict(self)
         later = {"kept_tokens": None, "groups": None, "unsigned": (), "decided": (), "upstream_session": ""}
         return {name: value for name, value in facts.items() if name not in later or value != later[name]}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> ProviderIdentity:
+        """Return an identity from its facts, in which lists stand for tuples."""
+        tuples = {name: tuple(value) for name, value in facts.items() if isinstance(value, list)}
+        return cls(**{**facts, **tuples})
 
     @property
     def decided_profile(self) -> dict[str, str]:
@@ -103,8 +118,11 @@ class UpstreamProvider(Protocol):
 
     def authorization_url(
         self, request: AuthenticationRequest, *, hint: str, is_reauthentication: bool, language: str
-    ) -> str:
-        """Return the authorization URL. A reauthentication is requested if the provider supports it. Raises ProviderUnavailable."""
+    ) -> str | PostedRequest:
+        """Return the authorization URL, or the form of a provider that takes no redirect. Raises ProviderUnavailable.
+
+        A reauthentication is requested if the provider supports it.
+        """
 
     def fetch_identity(
         self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime

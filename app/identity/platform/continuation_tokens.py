@@ -99,6 +99,7 @@ class ContinuationPurpose(StrEnum):
     IDEMPOTENCY = "idempotency"  # the response to a request with an Idempotency-Key
     LOGOUT_TOKEN = "logout_token"  # the jti of a logout token of an organization's provider
     SAML_MESSAGE = "saml_message"  # the ID of a SAML assertion or request that was accepted
+    UNSOLICITED = "unsolicited"  # an accepted SAML answer without request, until the person confirms it
     SEEN = "seen"  # a device or place that an account signed in from
 
 

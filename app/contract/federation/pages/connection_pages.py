@@ -15,11 +15,16 @@ from app.contract.steps import StepResponse
 from app.kit.operations.wire import From, Wire
 
 Text = Annotated[str, Field(max_length=4_000)]
+MAX_SAML_LENGTH: Final = 262_145
+"""One character more than the gate takes of a message: it says itself that a message is too long."""
 CALLBACK: Final = "/socialauth/validate.sauth"
 """The path of the redirect URI that tenants register at their providers."""
 ORGANIZATION_CALLBACK: Final = "/oauth/sp/{address_key}/callback"
 ORGANIZATION_LOGIN: Final = "/oauth/sp/{address_key}/login"
 """The paths of an organization's connection: of its redirect URI, and where a browser signs in by it."""
+CONFIRM: Final = "/sign-in/confirm"
+"""The page that asks before an answer signs in that its browser didn't ask for."""
+SAML_PREFIX: Final = "/saml/"
 SAML_ENTITY: Final = "/saml/sp/{address_key}"
 SAML_METADATA: Final = "/saml/sp/{address_key}/metadata.xml"
 SAML_ACS: Final = "/saml/sp/acs/{address_key}"
@@ -30,6 +35,12 @@ SAML_LOGOUT: Final = "/saml/sp/{address_key}/logout"
 def is_organization_connection(name: str) -> bool:
     """Return whether the name of a connection is the id of an organization's: a tenant's name has no capital letter."""
     return re.fullmatch(r"conn_[A-Za-z0-9]{16}", name) is not None
+
+
+def callback_path(address_key: str, *, is_saml: bool = False) -> str:
+    """Return the path at which answers come: that of the tenant, or of an organization's connection by its opaque part."""
+    path = SAML_ACS if is_saml else ORGANIZATION_CALLBACK
+    return path.format(address_key=address_key) if address_key else CALLBACK
 
 
 class ConnectionStart(Wire):
@@ -78,6 +89,27 @@ class ConnectionCallback(Wire):
     iss: Text = ""
     user: Text = ""
     address_key: Annotated[str, Field(max_length=100)] = ""  # of the organization's callback; empty for the tenant's
+    is_saml: bool = False  # an answer that was posted and accepted before
+
+
+class SamlAnswer(Wire):
+    """The form that a SAML provider posts (SAML V2.0 Bindings, section 3.5): all values of its parameters, at most two of each."""
+
+    address_key: Annotated[str, Field(max_length=100)]
+    messages: Annotated[list[Annotated[str, Field(max_length=MAX_SAML_LENGTH)]], Field(max_length=2)]
+    relay_states: Annotated[list[Text], Field(max_length=2)] = []
+
+
+class SamlMetadata(Wire):
+    """The metadata of this service for one connection, as XML."""
+
+    document: str
+
+
+class UnsolicitedAnswer(Wire):
+    """An accepted answer that this browser didn't ask for."""
+
+    answer: Annotated[str, Field(max_length=100)]
 
 
 class ForeignState(Wire):
@@ -130,6 +162,26 @@ register = hub_operation(
     "hub.register_for_organization", "POST /hub/connections/register", RegisterRequest, StepResponse,
     heavy_work=HASHES_SECRETS, errors=(*REGISTRATION_ERRORS, *SIGN_IN_ERRORS),
     summary="Register a person of an organization’s connection with the tenant’s form, and sign in. The address is the provider’s.",
+)  # fmt: skip
+accept_saml = hub_operation(
+    "hub.accept_saml_answer", "POST /hub/connections/saml", SamlAnswer, StepResponse,
+    errors=(*_NOT_THERE, errors.ProviderFailed),
+    summary="Accept the posted answer of a SAML provider, once: REDIRECT to where the browser is back with its cookies.",
+)  # fmt: skip
+read_metadata = hub_operation(
+    "hub.read_saml_metadata", "POST /hub/connections/saml/metadata", OrganizationStart, SamlMetadata,
+    errors=(errors.ConnectionNotConfigured,),
+    summary="Read the metadata that the identity provider of a SAML connection needs.",
+)  # fmt: skip
+read_unsolicited = hub_operation(
+    "hub.read_unsolicited_answer", "POST /hub/connections/saml/unsolicited/read", UnsolicitedAnswer, ConnectedProfile,
+    errors=(errors.UnknownConnection,),
+    summary="Read whom an answer signs in that this browser didn’t ask for.",
+)  # fmt: skip
+confirm_unsolicited = hub_operation(
+    "hub.confirm_unsolicited_answer", "POST /hub/connections/saml/unsolicited", UnsolicitedAnswer, StepResponse,
+    heavy_work=HASHES_SECRETS, errors=(errors.UnknownConnection, *SIGN_IN_ERRORS),
+    summary="Sign in by an answer that this browser didn’t ask for, once.",
 )  # fmt: skip
 report_state = hub_operation(
     "hub.report_state", "POST /hub/connections/foreign-state", ForeignState, StateReported,

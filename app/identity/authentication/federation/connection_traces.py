@@ -11,7 +11,6 @@ from typing import Final
 from sqlalchemy import Column, ColumnElement, Index, String, delete, insert, select
 
 from app.contract.federation.connection_checks import DIAGNOSES, ConnectionCheck, Diagnosis
-from app.contract.saml.saml_checks import SAML_DIAGNOSES, SamlCheck
 from app.contract.step_reasons import LoginReason
 from app.identity.directory.identity_provider import ProviderDenied, ProviderIdentity
 from app.identity.directory.organizations import organization_names
@@ -74,6 +73,8 @@ class ConnectionTrace:
     @property
     def diagnosis(self) -> Diagnosis:
         """What failed and what to change; a check of a newer release has the general text."""
+        from app.identity.platform.saml.saml_checks import SAML_DIAGNOSES, SamlCheck  # noqa: PLC0415 - few tenants have any
+
         with suppress(ValueError):
             return SAML_DIAGNOSES[SamlCheck(self.failed_check)]
         with suppress(ValueError):

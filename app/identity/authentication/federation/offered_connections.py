@@ -15,7 +15,11 @@ from app.contract.federation.connection_completion import (
 )
 from app.contract.federation.connections import NAMES, ConnectionSettings
 from app.contract.federation.identity_linking_operations import PROVIDERS
-from app.contract.federation.pages.connection_pages import CALLBACK, ORGANIZATION_CALLBACK, is_organization_connection
+from app.contract.federation.pages.connection_pages import (
+    CALLBACK,
+    callback_path,
+    is_organization_connection,
+)
 from app.identity.directory.identity_provider import JWT_PREFIX
 from app.identity.platform.context import Context
 
@@ -37,6 +41,7 @@ class OfferedConnection:
     mark: str = ""  # the well-known provider at its address
     org_id: str = ""
     callback: str = CALLBACK
+    is_saml: bool = False
     login_url: str = ""  # of a JWT provider: the page where people sign in, which sends them back with a JWT
     record: OrganizationConnectionRecord | None = field(default=None, repr=False, compare=False)
     """What the organization stored, so that the sign-in need not read it again."""
@@ -156,14 +161,15 @@ def _of_organization(record: OrganizationConnectionRecord | None) -> OfferedConn
     if record is None:
         raise errors.ConnectionNotConfigured
     settings = ConnectionSettings.model_construct(issuer=record.content.get("issuer"))
-    callback = ORGANIZATION_CALLBACK.format(address_key=record.address_key)
+    callback = callback_path(record.address_key, is_saml=record.is_saml)
     return OfferedConnection(
         record.connection_id,
         record.title,
         True,
-        supports_reauthentication(settings),
+        record.is_saml or supports_reauthentication(settings),
         org_id=record.org_id,
         callback=callback,
+        is_saml=record.is_saml,
         record=record,
     )
 

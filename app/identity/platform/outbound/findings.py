@@ -7,12 +7,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from enum import StrEnum
+from typing import Any, Final, TypedDict
 
 from app.contract.federation.connection_checks import ConnectionCheck
-
-if TYPE_CHECKING:
-    from app.contract.saml.saml_checks import SamlCheck
 
 MAX_LENGTH: Final = 300
 MASKED: Final = "[masked]"
@@ -28,9 +26,9 @@ _ERROR_NAME: Final = re.compile(r"[A-Za-z][A-Za-z_. -]{0,39}|-?\d{1,9}", re.ASCI
 
 @dataclass(frozen=True)
 class Finding:
-    """A failed check. The texts are one line each, without secrets."""
+    """A failed check: of `ConnectionCheck`, or of `SamlCheck`. The texts are one line each, without secrets."""
 
-    check: ConnectionCheck | SamlCheck
+    check: StrEnum
     expected: str = ""
     received: str = ""
 
@@ -38,7 +36,7 @@ class Finding:
 class FindingTexts(TypedDict, total=False):
     """The arguments of UpstreamRefusal, for its subclasses."""
 
-    check: ConnectionCheck | SamlCheck | None
+    check: StrEnum | None
     expected: Any
     received: Any
 
@@ -56,7 +54,7 @@ class UpstreamRefusal(Exception):
         self,
         text: str = "",
         *,
-        check: ConnectionCheck | SamlCheck | None = None,
+        check: StrEnum | None = None,
         expected: Any = "",
         received: Any = "",
     ) -> None:

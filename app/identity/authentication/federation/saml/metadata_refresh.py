@@ -11,7 +11,6 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from app.contract.saml.saml_checks import SamlCheck
 from app.identity.authentication.federation import connection_traces
 from app.identity.directory.organizations.connections import (
     organization_connection_store,
@@ -25,6 +24,7 @@ from app.identity.directory.tenants import tenant_store
 from app.identity.platform import saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.findings import UpstreamRefusal
+from app.identity.platform.saml.saml_checks import SamlCheck
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 

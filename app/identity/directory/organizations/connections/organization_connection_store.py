@@ -13,7 +13,6 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors
-from app.contract.organizations.organization_connection_operations import OIDC_TYPE
 from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.tables import (
     organization_connections,
@@ -93,10 +92,16 @@ def by_any_id(context: Context, connection_id: str) -> OrganizationConnectionRec
     return _connection(row) if row is not None else None
 
 
+def by_address(context: Context, address_key: str) -> OrganizationConnectionRecord | None:
+    """Return the connection with this opaque part of its addresses, active or not."""
+    row = context.work.one(select(*_COLUMNS).where(*_in_organization(context), C.address_key == address_key))
+    return _connection(row) if row is not None else None
+
+
 def signing_in(
     context: Context, where: ColumnElement[bool], *, has_verified_domain: bool = False, limit: int | None = None
 ) -> list[OrganizationConnectionRecord]:
-    """Return the active OpenID Connect connections of active organizations that satisfy a condition, the oldest first.
+    """Return the active connections of active organizations that satisfy a condition, the oldest first.
 
     `has_verified_domain`: only those whose organization has verified the connection's domain.
     """
@@ -105,7 +110,7 @@ def signing_in(
     if has_verified_domain:
         of_domain = (d.tenant_id == C.tenant_id) & (d.org_id == C.org_id) & (d.verified_domain == C.domain)
         joined = joined.join(organization_domains, of_domain)
-    of_tenant = (*_in_organization(context), C.is_active, C.kind == OIDC_TYPE, o.is_active)
+    of_tenant = (*_in_organization(context), C.is_active, o.is_active)
     columns = (*_COLUMNS, o.name.label("organization_name"), o.display)
     ordered = select(*columns).select_from(joined).where(*of_tenant, where).order_by(C.created_at, C.connection_id)
     rows = context.work.all(ordered.limit(limit))

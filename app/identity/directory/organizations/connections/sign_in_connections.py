@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 from sqlalchemy import ColumnElement, select
 
-from app.contract.organizations.organization_connection_operations import OIDC_TYPE
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import organization_store
@@ -43,7 +42,7 @@ def by_domain(context: Context, domain: str) -> OrganizationConnectionRecord | N
 
 def has_any_with_domain(context: Context) -> bool:
     """Return whether any domain may lead to a connection."""
-    where = (C.tenant_id == context.tenant.tenant_id, C.is_active, C.domain.is_not(None), C.kind == OIDC_TYPE)
+    where = (C.tenant_id == context.tenant.tenant_id, C.is_active, C.domain.is_not(None))
     return _is_on(context) and context.work.one(select(C.connection_id).where(*where).limit(1)) is not None
 
 
