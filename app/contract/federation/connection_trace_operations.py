@@ -43,7 +43,7 @@ class RefusedAnswer(Wire):
         examples=[None],
     )
     check: str = Field(
-        description=f"The check that failed: {', '.join(ConnectionCheck)}, or `saml_` and a rule of SAML messages.",
+        description=f"The check that failed: {', '.join(ConnectionCheck)}, or a rule of SAML messages.",
         examples=["aud"],
     )
     problem: str = Field(

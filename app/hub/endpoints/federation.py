@@ -93,6 +93,7 @@ def start_for_application() -> Response:
         return _no_provider(refusal)
 
 
+@views.get(connection_pages.SAML_CALLBACK.lower(), defaults={"is_saml": True})
 @views.get(_SAML_ACS, defaults={"is_saml": True})
 @views.get(_ORGANIZATION_CALLBACK)
 @views.get(connection_pages.CALLBACK)
@@ -129,12 +130,19 @@ def finish_posted(address_key: str = "") -> Response:
     return redirect_to(f"{path}?{urlencode(answer)}")
 
 
+@views.post(connection_pages.SAML_CALLBACK.lower(), defaults={"path": connection_pages.SAML_CALLBACK})
+@views.post(connection_pages.SAML_ADFS_CALLBACK.lower(), defaults={"path": connection_pages.SAML_ADFS_CALLBACK})
+@views.post(connection_pages.SAML_PROVIDER_ACS.format(provider_id="<provider_id>"))
 @views.post(_SAML_ACS)
-def accept_saml(address_key: str) -> Response:
+def accept_saml(path: str = "", address_key: str = "", provider_id: str = "") -> Response:
     """Let the service accept a posted SAML answer, and redirect to a GET: the cross-site POST has no cookies."""
     form = current_visit().form
+    of_provider = connection_pages.SAML_PROVIDER_ACS.format(provider_id=provider_id)
+    of_organization = connection_pages.SAML_ACS.format(address_key=address_key)
     request_body = connection_pages.SamlAnswer(
+        path=(path or (of_provider if provider_id else of_organization))[:200],
         address_key=address_key[:100],
+        provider_id=provider_id[:100],
         messages=[text[: connection_pages.MAX_SAML_LENGTH] for text in form.getlist("SAMLResponse")[:2]],
         relay_states=[text[:_MAX_LENGTH] for text in form.getlist("RelayState")[:2]],
     )

@@ -46,6 +46,8 @@ def lowercase_path(path: str) -> str:
     if variable is None:
         return "/".join(["", first, *segments[2:]])
     names = variable if len(segments) > 4 else ()  # `/service/oidc/authorize` names no application
-    if first == _SAML and len(segments) > 3:  # `/saml/sp/KEY`, `/saml/sp/KEY/logout` and `/saml/sp/acs/KEY`
+    if (
+        first == _SAML and len(segments) > 3 and segments[2].lower() == "sp"
+    ):  # `/saml/sp/KEY`, `/saml/sp/KEY/logout` and `/saml/sp/acs/KEY`
         names = (4,) if segments[3].lower() == _CONSUMER else (3,)
     return "/".join(segment if at in names else segment.lower() for at, segment in enumerate(segments))

@@ -48,6 +48,7 @@ FAILED_REFERENCE: Final = "reference"
 """The parameter of an address with the reference of the earlier request that its page explains."""
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
+_OF_TENANT: Final = (connection_pages.CALLBACK, connection_pages.SAML_CALLBACK.lower())
 _OF_ORGANIZATION: Final = re.compile(
     "|".join(
         path.format(address_key="[^/]+") for path in (connection_pages.ORGANIZATION_CALLBACK, connection_pages.SAML_ACS)
@@ -322,7 +323,7 @@ def set_current_visit(visit: Visit) -> Visit:
 
 def is_provider_callback(path: str) -> bool:
     """Return whether an upstream provider returns the browser to this path."""
-    return path == connection_pages.CALLBACK or _OF_ORGANIZATION.fullmatch(path) is not None
+    return path in _OF_TENANT or _OF_ORGANIZATION.fullmatch(path) is not None
 
 
 def requested_interaction_id() -> str:

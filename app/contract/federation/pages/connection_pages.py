@@ -28,6 +28,11 @@ SAML_PREFIX: Final = "/saml/"
 SAML_ENTITY: Final = "/saml/sp/{address_key}"
 SAML_METADATA: Final = "/saml/sp/{address_key}/metadata.xml"
 SAML_ACS: Final = "/saml/sp/acs/{address_key}"
+SAML_CALLBACK: Final = "/saml/serviceprovider/SpInitiatedACS.aspx"
+SAML_ADFS_CALLBACK: Final = "/saml/serviceprovider/AdfsACS.aspx"
+"""Where answers of all SAML providers of a tenant come to."""
+SAML_PROVIDER_ACS: Final = "/saml/serviceprovider/acs/{provider_id}"
+"""Where answers of one SAML provider come to that begins sign-ins: a shared address cannot tell whose keys to trust."""
 SAML_LOGOUT: Final = "/saml/sp/{address_key}/logout"
 """The paths of a SAML connection: the first is its entity ID, and where a browser signs in by it."""
 
@@ -39,8 +44,9 @@ def is_organization_connection(name: str) -> bool:
 
 def callback_path(address_key: str, *, is_saml: bool = False) -> str:
     """Return the path at which answers come: that of the tenant, or of an organization's connection by its opaque part."""
-    path = SAML_ACS if is_saml else ORGANIZATION_CALLBACK
-    return path.format(address_key=address_key) if address_key else CALLBACK
+    if not address_key:
+        return SAML_CALLBACK if is_saml else CALLBACK
+    return (SAML_ACS if is_saml else ORGANIZATION_CALLBACK).format(address_key=address_key)
 
 
 class ConnectionStart(Wire):
@@ -93,9 +99,14 @@ class ConnectionCallback(Wire):
 
 
 class SamlAnswer(Wire):
-    """The form that a SAML provider posts (SAML V2.0 Bindings, section 3.5): all values of its parameters, at most two of each."""
+    """The form that a SAML provider posts (SAML V2.0 Bindings, section 3.5): all values of its parameters, at most two of each.
 
-    address_key: Annotated[str, Field(max_length=100)]
+    `path` is that of the address, as it is registered at the provider; it has one of the ids, or is shared.
+    """
+
+    path: Annotated[str, Field(max_length=200)]
+    address_key: Annotated[str, Field(max_length=100)] = ""  # of an organization's connection
+    provider_id: Annotated[str, Field(max_length=100)] = ""  # of the tenant's provider
     messages: Annotated[list[Annotated[str, Field(max_length=MAX_SAML_LENGTH)]], Field(max_length=2)]
     relay_states: Annotated[list[Text], Field(max_length=2)] = []
 

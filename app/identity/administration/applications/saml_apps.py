@@ -8,6 +8,7 @@ from typing import Any, Final
 from zlib import crc32
 
 from app.contract import errors
+from app.contract.federation.pages.connection_pages import SAML_CALLBACK, SAML_PROVIDER_ACS
 from app.contract.profile import FIELDS
 from app.contract.saml import saml_operations
 from app.contract.saml.saml_operations import Integration, IntegrationList, KeyList
@@ -27,7 +28,6 @@ _SP_KEY: Final = "sp_certificate.key"
 _CERTIFICATE: Final = ("idp_certificate", "certificate")
 _SP_CERTIFICATE: Final = ("sp_certificate", "certificate")
 _FINGERPRINT: Final = ("integration_configs", "idp_sha1_fingerprint")
-_ACS_PATH: Final = "/saml/serviceprovider/SpInitiatedACS.aspx"
 _NO_PAIR: Final = (None, "")
 Pair = tuple[str | None, str]
 """A certificate and its private key, in PEM."""
@@ -137,13 +137,13 @@ def complete_provider(context: Context, before: Item | None, after: Item) -> Non
         put_at(after.content, _SP_CERTIFICATE, certificate)
 
 
-def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
-    base = context.pages_url
+def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:
+    own = SAML_PROVIDER_ACS.format(provider_id=content.id)
     values |= {
         "app_id": context.tenant.tenant_id,
         "app_number": app_number(context.tenant.tenant_id),
-        "service_provider_acs_url": f"{base}{_ACS_PATH}",
-        "saml_service_provider": base,
+        "service_provider_acs_url": f"{context.pages_url}{own if content.is_idp_initiated else SAML_CALLBACK}",
+        "saml_service_provider": context.own_urls[0],
     }
 
 

@@ -63,9 +63,13 @@ class UnknownState(Exception):
 
 def active_names(context: Context) -> tuple[str, ...]:
     """Return the providers of identities that can sign in now, on pages or in apps."""
+    from app.identity.authentication.federation import saml_providers  # noqa: PLC0415 - few tenants have any
+
     settings = context.tenant.settings.connections
-    return *(name for name, setting in settings.items() if can_sign_in(name, setting)), *jwt_providers.active_names(
-        context
+    return (
+        *(name for name, setting in settings.items() if can_sign_in(name, setting)),
+        *jwt_providers.active_names(context),
+        *saml_providers.active_names(context),
     )
 
 

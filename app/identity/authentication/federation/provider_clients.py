@@ -10,12 +10,13 @@ from app.contract.federation.connections import ConnectionSettings
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
+from app.identity.directory.identity_provider import SAML_PREFIX
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 if TYPE_CHECKING:
-    from app.identity.authentication.federation.saml.saml_provider import SamlUpstream
+    from app.identity.authentication.federation.saml.saml_upstream import SamlUpstream
     from app.identity.directory.organizations.connections.organization_connection_store import (
         OrganizationConnectionRecord,
     )
@@ -31,6 +32,11 @@ def for_website(
     """
     if offered_connections.is_of_organization(name):
         return _of_organization(context, name, record)
+    if offered_connections.is_of_saml_provider(name):
+        from app.identity.authentication.federation import saml_providers  # noqa: PLC0415 - few tenants have any
+        from app.identity.authentication.federation.saml import tenant_saml  # noqa: PLC0415 - as above
+
+        return tenant_saml.provider_of(context, saml_providers.find(context, name.removeprefix(SAML_PREFIX)))
     settings = resolved(name, context.tenant.settings.connections[name])
     if settings.apple is not None and settings.apple.service_id:
         settings = settings.model_copy(update={"key": settings.apple.service_id})

@@ -14,7 +14,7 @@ from typing import Final
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.identity.authentication.federation import federated_sign_in, offered_connections, provider_clients
 from app.identity.authentication.federation.offered_connections import OfferedConnection
-from app.identity.authentication.federation.saml.saml_provider import SamlUpstream, refused, request_id_of
+from app.identity.authentication.federation.saml.saml_upstream import SamlUpstream, refused, request_id_of
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -28,6 +28,8 @@ from app.kit.clock import aware
 
 ANSWERED: Final = "answered"
 """The state of a pending request whose answer was accepted, and waits for its browser."""
+SHARED: Final = "saml"
+"""The connection in traces of answers that came to a shared address and name no request."""
 CONFIRMATION_LIFETIME: Final = timedelta(minutes=10)
 
 
@@ -36,29 +38,42 @@ class AcceptedAnswer:
     """Where the browser goes on: with the state of its request, or to the question of an answer without request."""
 
     state: str = ""
+    path: str = ""
+    """Where the browser of the state goes on."""
     unsolicited: str = ""
 
 
 def accept(
-    context: Context, connection: OfferedConnection, messages: Sequence[str], relay_states: Sequence[str]
+    context: Context,
+    connection: OfferedConnection | None,
+    path: str,
+    messages: Sequence[str],
+    relay_states: Sequence[str],
 ) -> AcceptedAnswer:
     """Accept a posted answer once. Raises ConnectionBroken, which left a trace.
 
     Args:
-        connection: that of the address at which it arrived: its keys alone are trusted.
+        connection: that of the address at which it arrived: its keys alone are trusted. None for an address that the tenant's
+            providers share: there, the pending request says whose answer it awaits.
+        path: of the address, as it is registered at the provider.
         messages, relay_states: all values of the form's parameters.
     """
+    name = connection.name if connection is not None else SHARED
     try:
         relay_state = _relay_state(relay_states)
-        token = _pending(context, connection, relay_state)
-        if token is not None:
-            _accept_requested(context, connection, messages, token)
-            return AcceptedAnswer(state=relay_state)
-        return AcceptedAnswer(unsolicited=_accept_unsolicited(context, connection, messages, relay_state))
+        token = _pending(context, relay_state)
+        if token is None:
+            found = AcceptedAnswer(unsolicited=_accept_unsolicited(context, connection, path, messages, relay_state))
+        else:
+            expected = _connection_of(context, token, connection)
+            name = expected.name
+            _accept_requested(context, expected, path, messages, token)
+            found = AcceptedAnswer(state=relay_state, path=expected.callback)
     except SamlRefusal as refusal:
-        raise federated_sign_in.broken(context, connection.name, refused(refusal)) from None
+        raise federated_sign_in.broken(context, name, refused(refusal)) from None
     except ProviderUnavailable as problem:
-        raise federated_sign_in.broken(context, connection.name, problem) from None
+        raise federated_sign_in.broken(context, name, problem) from None
+    return found
 
 
 def _relay_state(values: Sequence[str]) -> str:
@@ -66,21 +81,25 @@ def _relay_state(values: Sequence[str]) -> str:
     return bindings.posted("SAMLResponse", [""], values).relay_state
 
 
-def _pending(context: Context, connection: OfferedConnection, relay_state: str) -> ContinuationToken | None:
-    """Return the pending request of this connection that the RelayState names; None where it names none.
-
-    Raises ProviderUnavailable for one that is over, and for one of another connection.
-    """
+def _pending(context: Context, relay_state: str) -> ContinuationToken | None:
+    """Return the pending request that the RelayState names; None where it names none."""
     interaction_id, _, text = relay_state.rpartition(".")
     token = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
-    if token is None or token.facts["attempt"] != interaction_id:
-        return None
-    if token.facts["connection"] != connection.name:
+    return token if token is not None and token.facts["attempt"] == interaction_id else None
+
+
+def _connection_of(
+    context: Context, token: ContinuationToken, connection: OfferedConnection | None
+) -> OfferedConnection:
+    """Return the connection of a pending request. Raises ProviderUnavailable for a request that is over or of another address."""
+    name = str(token.facts["connection"])
+    is_shared = offered_connections.is_of_saml_provider(name)
+    if (connection is None and not is_shared) or (connection is not None and connection.name != name):
         raise ProviderUnavailable(
             "the answer came to the address of another connection",
             check=ConnectionCheck.STATE,
-            expected=str(token.facts["connection"]),
-            received=connection.name,
+            expected=name,
+            received=connection.name if connection is not None else "an address that all SAML providers share",
         )
     if token.is_expired(context.now):
         raise ProviderUnavailable(
@@ -89,7 +108,7 @@ def _pending(context: Context, connection: OfferedConnection, relay_state: str) 
             expected="an answer within an hour",
             received="a later one",
         )
-    return token
+    return connection or federated_sign_in.offered(context, name)
 
 
 def _provider(context: Context, connection: OfferedConnection) -> SamlUpstream:
@@ -103,13 +122,13 @@ def _provider(context: Context, connection: OfferedConnection) -> SamlUpstream:
 
 
 def _accept_requested(
-    context: Context, connection: OfferedConnection, messages: Sequence[str], token: ContinuationToken
+    context: Context, connection: OfferedConnection, path: str, messages: Sequence[str], token: ContinuationToken
 ) -> None:
     """Keep the identity of an answer with its request, which is answered once."""
     provider = _provider(context, connection)
     assertion = provider.accept(
         messages,
-        acs_url=f"{context.issuer}{connection.callback}",
+        acs_url=f"{context.issuer}{path}",
         request_id=request_id_of(str(token.facts["nonce"])),
         now=context.now,
     )
@@ -127,13 +146,13 @@ def _accept_requested(
 
 
 def _accept_unsolicited(
-    context: Context, connection: OfferedConnection, messages: Sequence[str], relay_state: str
+    context: Context, connection: OfferedConnection | None, path: str, messages: Sequence[str], relay_state: str
 ) -> str:
     """Keep the identity of an answer without request until the person confirms it. Return the text that names it.
 
     Any site can post such an answer through any browser, with an account of its own (login CSRF).
     """
-    if not is_idp_initiated(connection):
+    if connection is None or not connection.is_idp_initiated:
         raise ProviderUnavailable(
             "no request waits for the answer",
             check=SamlCheck.CONDITIONS,
@@ -141,8 +160,7 @@ def _accept_unsolicited(
             received="a RelayState that names no request",
         )
     provider = _provider(context, connection)
-    url = f"{context.issuer}{connection.callback}"
-    assertion = provider.accept(messages, acs_url=url, request_id=None, now=context.now)
+    assertion = provider.accept(messages, acs_url=f"{context.issuer}{path}", request_id=None, now=context.now)
     identity = provider.identity(assertion, None)
     spent_messages.spend(context, assertion)
     facts = {"connection": connection.name, "identity": identity.to_facts(), "relay_state": relay_state}
@@ -151,11 +169,6 @@ def _accept_unsolicited(
         context, ContinuationPurpose.UNSOLICITED, NO_ACCOUNT, lifetime=CONFIRMATION_LIFETIME, facts=facts, text=text
     )
     return text
-
-
-def is_idp_initiated(connection: OfferedConnection) -> bool:
-    """Return whether the provider may begin a sign-in."""
-    return connection.record is not None and bool(connection.record.content.get("is_idp_initiated"))
 
 
 def unsolicited(context: Context, text: str) -> tuple[ContinuationToken, OfferedConnection, ProviderIdentity] | None:

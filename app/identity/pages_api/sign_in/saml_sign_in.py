@@ -9,6 +9,7 @@ from app.contract.federation.pages import connection_pages
 from app.contract.federation.pages.connection_pages import ConnectedProfile
 from app.contract.steps import RedirectStep, StepResponse
 from app.identity.authentication.federation import federated_sign_in, offered_connections
+from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import InteractionKind
@@ -23,18 +24,25 @@ def accept_saml(context: Context, req: connection_pages.SamlAnswer) -> StepRespo
     from app.identity.authentication.federation import saml_answers  # noqa: PLC0415 - few tenants have any
 
     context.count_request("saml_answer", context.tenant.settings.limits.federation_starts_per_minute_per_address)
-    connection = offered_connections.at_address(context, req.address_key)
-    if not connection.is_saml:
-        raise errors.ConnectionNotConfigured
+    connection = _at_address(context, req)
     try:
-        accepted = saml_answers.accept(context, connection, req.messages, req.relay_states)
+        accepted = saml_answers.accept(context, connection, req.path, req.messages, req.relay_states)
     except federated_sign_in.ConnectionBroken:
         raise errors.ProviderFailed from None
-    path = connection_pages.SAML_ACS.format(address_key=req.address_key)
-    address = f"{path}?{urlencode({'state': accepted.state})}"
+    address = f"{accepted.path}?{urlencode({'state': accepted.state})}"
     if accepted.unsolicited:
         address = f"{connection_pages.CONFIRM}?{urlencode({'answer': accepted.unsolicited})}"
     return StepResponse(step=RedirectStep(address=address))
+
+
+def _at_address(context: Context, req: connection_pages.SamlAnswer) -> OfferedConnection | None:
+    """Return the connection of an address; None for one that the tenant's providers share. Raises ConnectionNotConfigured."""
+    if req.address_key:
+        connection = offered_connections.at_address(context, req.address_key)
+        if not connection.is_saml:
+            raise errors.ConnectionNotConfigured
+        return connection
+    return offered_connections.with_saml_id(context, req.provider_id) if req.provider_id else None
 
 
 @connection_pages.read_metadata.implements
@@ -72,5 +80,6 @@ def confirm_unsolicited(context: Context, req: connection_pages.UnsolicitedAnswe
     return_url = relay_state if relay_state and is_allowed(context, relay_state) else None
     state = InteractionState(return_url=return_url, action="login")
     interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
-    step = federated_login.sign_in_for_organization(context, interaction, connection, identity)
+    sign_in = federated_login.sign_in_for_organization if connection.org_id else federated_login.sign_in_or_register
+    step = sign_in(context, interaction, connection, identity)
     return step.model_copy(update={"binding": step.binding or binding}) if step.interaction_id else step

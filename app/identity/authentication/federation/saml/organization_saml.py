@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import STANDARD_CLAIMS
 from app.contract.organizations.models import Attributes
 from app.identity.authentication.federation.providers import connection_mapping
-from app.identity.authentication.federation.saml.saml_provider import HintForm, SamlUpstream, claims_of, subject_of
+from app.identity.authentication.federation.saml.saml_upstream import HintForm, SamlUpstream, claims_of, subject_of
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
 from app.identity.directory.organizations.connections import (
     organization_connection_store,
@@ -43,11 +43,13 @@ _HINTS: Final = {
 
 
 @dataclass(frozen=True)
-class OrganizationMapping:
+class AttributeMapping:
     """The mapping of a connection. Its provider's administrators verify the addresses of the organization's domains."""
 
     attributes: Attributes
     custom_fields: Collection[str]
+    others: Mapping[str, str] = field(default_factory=dict)
+    """The attributes of further claims, by claim."""
 
     def __call__(self, provider: str, assertion: AcceptedAssertion) -> ProviderIdentity:
         claims, attributes = self._claims(assertion), self.attributes
@@ -57,6 +59,7 @@ class OrganizationMapping:
             "email": attributes.email,
             "first_name": attributes.first_name,
             "last_name": attributes.last_name,
+            **self.others,
         }
         identity = identity_from_claims(provider, names, claims)
         decided = connection_mapping.custom_profile(attributes, self.custom_fields, claims)
@@ -124,6 +127,6 @@ def provider_of(context: Context, record: OrganizationConnectionRecord | None) -
         sign_in_binding=content.get("idp_sign_in_binding") or REDIRECT,
         signing_key=own.signing,
         decryption=own.decryption,
-        identity_of=OrganizationMapping(attributes, context.tenant.settings.custom_fields),
+        identity_of=AttributeMapping(attributes, context.tenant.settings.custom_fields),
         hint_form=_HINTS.get(record.kind, HintForm.NONE),
     )
