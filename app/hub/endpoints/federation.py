@@ -13,6 +13,7 @@ from flask import Blueprint, Response
 
 from app.contract import errors
 from app.contract.federation.pages import connection_pages
+from app.contract.steps import StepResponse
 from app.hub import journey
 from app.hub.components.carried_identifier import carried_identifier
 from app.hub.components.error_pages import ErrorPage, RequestError
@@ -24,6 +25,7 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit, requested_interaction_id
 from app.kit.operations.errors import ApiError
+from app.kit.operations.operation import Operation
 
 views = Blueprint("connections", __name__)
 _TRUE_VALUES: Final = ("true", "1", "yes")
@@ -146,8 +148,28 @@ def accept_saml(path: str = "", address_key: str = "", provider_id: str = "") ->
         messages=[text[: connection_pages.MAX_SAML_LENGTH] for text in form.getlist("SAMLResponse")[:2]],
         relay_states=[text[:_MAX_LENGTH] for text in form.getlist("RelayState")[:2]],
     )
+    return _follow_saml(connection_pages.accept_saml, request_body)
+
+
+@views.route(connection_pages.SAML_LOGOUT.format(address_key="<address_key>"), methods=["GET", "POST"])
+def end_saml_sessions(address_key: str) -> Response:
+    """Let the service end the sessions that a SAML provider signs out, and bring its answer to the provider."""
+    visit = current_visit()
+    request_body = connection_pages.SamlAnswer(
+        path=connection_pages.SAML_LOGOUT.format(address_key=address_key)[:200],
+        address_key=address_key[:100],
+        query="" if visit.is_post else visit.query_text[: connection_pages.MAX_SAML_LENGTH],
+        messages=[text[: connection_pages.MAX_SAML_LENGTH] for text in visit.form.getlist("SAMLRequest")[:2]],
+        relay_states=[text[:_MAX_LENGTH] for text in visit.form.getlist("RelayState")[:2]],
+    )
+    return _follow_saml(connection_pages.end_saml_sessions, request_body)
+
+
+def _follow_saml(
+    operation: Operation[connection_pages.SamlAnswer, StepResponse], request_body: connection_pages.SamlAnswer
+) -> Response:
     try:
-        return journey.follow(api()(connection_pages.accept_saml, request_body))
+        return journey.follow(api()(operation, request_body))
     except (errors.UnknownConnection, errors.ConnectionNotConfigured) as refusal:
         return _no_provider(refusal)
     except errors.ProviderFailed as refusal:

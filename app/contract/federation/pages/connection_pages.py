@@ -107,7 +107,8 @@ class SamlAnswer(Wire):
     path: Annotated[str, Field(max_length=200)]
     address_key: Annotated[str, Field(max_length=100)] = ""  # of an organization's connection
     provider_id: Annotated[str, Field(max_length=100)] = ""  # of the tenant's provider
-    messages: Annotated[list[Annotated[str, Field(max_length=MAX_SAML_LENGTH)]], Field(max_length=2)]
+    query: Annotated[str, Field(max_length=MAX_SAML_LENGTH)] = ""  # of a redirect, as received, in place of a form
+    messages: Annotated[list[Annotated[str, Field(max_length=MAX_SAML_LENGTH)]], Field(max_length=2)] = []
     relay_states: Annotated[list[Text], Field(max_length=2)] = []
 
 
@@ -178,6 +179,11 @@ accept_saml = hub_operation(
     "hub.accept_saml_answer", "POST /hub/connections/saml", SamlAnswer, StepResponse,
     errors=(*_NOT_THERE, errors.ProviderFailed),
     summary="Accept the posted answer of a SAML provider, once: REDIRECT to where the browser is back with its cookies.",
+)  # fmt: skip
+end_saml_sessions = hub_operation(
+    "hub.end_saml_sessions", "POST /hub/connections/saml/logout", SamlAnswer, StepResponse,
+    errors=(*_NOT_THERE, errors.ProviderFailed),
+    summary="End the sessions that a SAML provider signs out: REDIRECT or FORM_POST with the answer, or SIGNED_OUT.",
 )  # fmt: skip
 read_metadata = hub_operation(
     "hub.read_saml_metadata", "POST /hub/connections/saml/metadata", OrganizationStart, SamlMetadata,

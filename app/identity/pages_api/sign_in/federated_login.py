@@ -106,14 +106,14 @@ def redirect_to_provider(
     except federated_sign_in.ConnectionBroken:
         found, begun = (state, None) if interaction is None else (interaction.state, interaction_id)
         return return_with_reason(context, found, LoginReason.BROKEN, begun)
-    step = _step_to(connection, lead)
+    step = step_to(connection, lead)
     if interaction is not None:
         return StepResponse(step=step, interaction_id=interaction_id)
     started, binding = interactions.start(context, InteractionKind.RETURN, state, ids)
     return StepResponse(step=step, interaction_id=started.interaction_id, binding=binding)
 
 
-def _step_to(connection: OfferedConnection, lead: str | PostedRequest) -> RedirectStep | FormPostStep:
+def step_to(connection: OfferedConnection, lead: str | PostedRequest) -> RedirectStep | FormPostStep:
     """Return the step that leads the browser to the provider."""
     name, title = (connection.name, connection.title) if connection.org_id else (None, None)
     if isinstance(lead, PostedRequest):

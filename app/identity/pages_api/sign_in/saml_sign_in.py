@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from app.contract import errors
 from app.contract.federation.pages import connection_pages
 from app.contract.federation.pages.connection_pages import ConnectedProfile
-from app.contract.steps import RedirectStep, StepResponse
+from app.contract.steps import RedirectStep, SignedOutStep, StepResponse
 from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.sign_in import interactions
@@ -33,6 +33,22 @@ def accept_saml(context: Context, req: connection_pages.SamlAnswer) -> StepRespo
     if accepted.unsolicited:
         address = f"{connection_pages.CONFIRM}?{urlencode({'answer': accepted.unsolicited})}"
     return StepResponse(step=RedirectStep(address=address))
+
+
+@connection_pages.end_saml_sessions.implements
+def end_saml_sessions(context: Context, req: connection_pages.SamlAnswer) -> StepResponse:
+    from app.identity.authentication.sign_in.sessions import saml_sign_out  # noqa: PLC0415 - few tenants have any
+
+    connection = _at_address(context, req)
+    if connection is None or connection.record is None:
+        raise errors.ConnectionNotConfigured
+    try:
+        answer = saml_sign_out.end(
+            context, connection.record, query=req.query, messages=req.messages, relay_states=req.relay_states
+        )
+    except federated_sign_in.ConnectionBroken:
+        raise errors.ProviderFailed from None
+    return StepResponse(step=federated_login.step_to(connection, answer) if answer else SignedOutStep())
 
 
 def _at_address(context: Context, req: connection_pages.SamlAnswer) -> OfferedConnection | None:

@@ -82,7 +82,7 @@ def _check(globex: SamlOrganization, case: Case, relay_state: str) -> None:
     assert rules == [f"saml_{case.rule.value}"] or (case in ENCRYPTION_CASES and rules)  # these are for another key
 
 
-FORMS = {
+FORMS: dict[str, dict[str, Any]] = {
     "no message": {"RelayState": "x"},
     "two messages": {"SAMLResponse": ["a", "b"]},
     "no base64": {"SAMLResponse": "<Response/>"},

@@ -100,7 +100,8 @@ def _changed(context: Context, content: dict[str, Any], facts: SamlProviderFacts
     present = provider_certificates.of_content(content, context.now)
     trusted = provider_certificates.renewed(present, facts.certificates, context.now)
     stated = content.get("stated", ())
-    after = {name: value for name, value in facts.content.items() if name not in stated}
+    kept = [name.removesuffix("_url") for name in stated if name.endswith("_url")]
+    after = {name: value for name, value in facts.content.items() if not name.startswith(tuple(kept))}
     if set(trusted) != set(present):
         after |= provider_certificates.stored_as(trusted)
     return {name: value for name, value in after.items() if content.get(name) != value}

@@ -8,7 +8,7 @@ from app.contract import errors
 from app.identity.directory.organizations.connections import organization_connection_store, sp_addresses, sp_keys
 from app.identity.platform.context import Context
 from app.identity.platform.saml.metadata_reader import SamlEndpoint
-from app.identity.platform.saml.saml_names import POST
+from app.identity.platform.saml.saml_names import POST, REDIRECT
 from app.identity.platform.saml_writing import metadata_writer
 from app.identity.platform.saml_writing.metadata_writer import RoleMetadata
 
@@ -33,6 +33,7 @@ def of_address(context: Context, address_key: str) -> bytes:
     role = RoleMetadata(
         entity_id=addresses.entity_id,
         services=consumers,
+        logout_services=[SamlEndpoint(binding=one, location=addresses.logout_url) for one in (REDIRECT, POST)],
         signing_certificates=certificates,
         encryption_certificates=certificates,
         name_id_formats=_NAME_ID_FORMATS,

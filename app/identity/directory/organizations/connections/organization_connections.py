@@ -27,7 +27,9 @@ from app.kit.resources.resource import MASKED
 _SAML: Final = (
     "idp_entity_id", "idp_metadata_url", "is_idp_initiated", "idp_certificate", "idp_sign_in_url", "idp_sign_out_url",
 )  # fmt: skip
-_OF_METADATA: Final = frozenset({"idp_sign_in_url", "idp_sign_in_binding", "idp_sign_out_url"})
+_OF_METADATA: Final = frozenset({
+    "idp_sign_in_url", "idp_sign_in_binding", "idp_sign_out_url", "idp_sign_out_binding", "idp_sign_out_response_url",
+})  # fmt: skip
 """What metadata fills, beside the entity ID and the certificates."""
 _OIDC: Final = ("issuer", "authorization_url", "token_url", "user_info_url", "client_id", "scopes", "token_auth_method")
 _DISCOVERED: Final = ("authorization_url", "token_url", "user_info_url", "token_auth_method")

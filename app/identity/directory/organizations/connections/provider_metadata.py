@@ -34,6 +34,9 @@ class SamlProviderFacts:
     sign_in_binding: str
     sign_out_url: str
     """Empty if it has no address for single logout."""
+    sign_out_binding: str = ""
+    sign_out_response_url: str = ""
+    """Where it takes answers to its requests, if that is another address."""
 
     @property
     def content(self) -> dict[str, Any]:
@@ -43,6 +46,8 @@ class SamlProviderFacts:
             "idp_sign_in_url": self.sign_in_url,
             "idp_sign_in_binding": self.sign_in_binding,
             "idp_sign_out_url": self.sign_out_url,
+            "idp_sign_out_binding": self.sign_out_binding,
+            "idp_sign_out_response_url": self.sign_out_response_url,
         }
 
 
@@ -87,6 +92,8 @@ def _facts(metadata: EntityMetadata) -> SamlProviderFacts:
         sign_in_url=sign_in.location,
         sign_in_binding=sign_in.binding,
         sign_out_url=sign_out.location if sign_out is not None else "",
+        sign_out_binding=sign_out.binding if sign_out is not None else "",
+        sign_out_response_url=sign_out.response_location if sign_out is not None else "",
     )
 
 

@@ -50,6 +50,10 @@ def completed(
         trusted = provider_certificates.renewed(present, read.certificates, context.now)
         content |= {**read.content, **members, **provider_certificates.stored_as(trusted)}
         content["stated"] = sorted(_STATED.intersection(members))
+    if "idp_sign_in_url" in members:
+        content["idp_sign_in_binding"] = ""  # an address that is stated takes redirects
+    if "idp_sign_out_url" in members:
+        content |= {"idp_sign_out_binding": "", "idp_sign_out_response_url": ""}
     if members.get("idp_certificate"):
         content |= provider_certificates.stored_as(_requested_certificates(members["idp_certificate"]))
     for name in ("idp_entity_id", "idp_certificate"):
