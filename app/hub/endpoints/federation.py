@@ -155,12 +155,15 @@ def accept_saml(path: str = "", address_key: str = "", provider_id: str = "") ->
 def end_saml_sessions(address_key: str) -> Response:
     """Let the service end the sessions that a SAML provider signs out, and bring its answer to the provider."""
     visit = current_visit()
+    fields = visit.form if visit.is_post else visit.query
+    name = "SAMLRequest" if "SAMLRequest" in fields else "SAMLResponse"
     request_body = connection_pages.SamlAnswer(
         path=connection_pages.SAML_LOGOUT.format(address_key=address_key)[:200],
         address_key=address_key[:100],
         query="" if visit.is_post else visit.query_text[: connection_pages.MAX_SAML_LENGTH],
-        messages=[text[: connection_pages.MAX_SAML_LENGTH] for text in visit.form.getlist("SAMLRequest")[:2]],
+        messages=[text[: connection_pages.MAX_SAML_LENGTH] for text in visit.form.getlist(name)[:2]],
         relay_states=[text[:_MAX_LENGTH] for text in visit.form.getlist("RelayState")[:2]],
+        is_request=name == "SAMLRequest",
     )
     return _follow_saml(connection_pages.end_saml_sessions, request_body)
 

@@ -72,11 +72,16 @@ class ProviderIdentity:
         str, ...
     ] = ()  # members of `profile` that an organization's connection maps: its accounts follow them
     upstream_session: str = ""  # `sid` at an organization's provider, which ends the session (Back-Channel Logout 1.0)
+    upstream_name: tuple[
+        str, ...
+    ] = ()  # NameID of SAML, its format and qualifiers, by which we sign out at the provider
 
     def to_facts(self) -> dict[str, Any]:
         """Return the identity as JSON, without what earlier versions do not know and this identity does not have."""
         facts = asdict(self)
-        later = {"kept_tokens": None, "groups": None, "unsigned": (), "decided": (), "upstream_session": ""}
+        later = {
+            "kept_tokens": None, "groups": None, "unsigned": (), "decided": (), "upstream_session": "", "upstream_name": (),
+        }  # fmt: skip
         return {name: value for name, value in facts.items() if name not in later or value != later[name]}
 
     @classmethod

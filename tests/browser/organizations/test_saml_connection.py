@@ -109,7 +109,7 @@ def test_sign_in_that_begins_at_the_provider_is_confirmed(
 
 
 @BOTH
-def test_refused_answer_shows_a_reference_and_a_way_on(
+def test_refused_answer_shows_a_reference_and_a_link(
     globex: SamlOrganization,
     provider: ProviderServer,
     shop: RelyingParty,

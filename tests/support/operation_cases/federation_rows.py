@@ -1,6 +1,6 @@
 """The rows of the interface by which people sign in with identities of other providers, transcribed by hand from its specification.
 
-The specification is not in this repository. Rows of SAML are left out.
+The specification is not in this repository. Rows of SAML as an identity provider are left out.
 """
 
 from __future__ import annotations
@@ -12,6 +12,12 @@ GET /api/jwt/{app}/token
 GET /access/jwt
 GET /oauth/sp/{opaque}/callback
 GET /oauth/sp/{opaque}/login
+POST /saml/serviceprovider/SpInitiatedACS.aspx
+POST /saml/serviceprovider/AdfsACS.aspx
+GET /saml/sp/{opaque}/metadata.xml
+POST /saml/sp/acs/{opaque}
+GET /saml/sp/{opaque}
+GET /saml/sp/{opaque}/logout
 GET /RequestHandler.aspx
 GET /socialauth/validate.sauth
 POST /socialauth/validate.sauth

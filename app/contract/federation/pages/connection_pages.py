@@ -110,6 +110,7 @@ class SamlAnswer(Wire):
     query: Annotated[str, Field(max_length=MAX_SAML_LENGTH)] = ""  # of a redirect, as received, in place of a form
     messages: Annotated[list[Annotated[str, Field(max_length=MAX_SAML_LENGTH)]], Field(max_length=2)] = []
     relay_states: Annotated[list[Text], Field(max_length=2)] = []
+    is_request: bool = True  # of a sign-out: the provider asks for it, or answers ours
 
 
 class SamlMetadata(Wire):
@@ -183,7 +184,7 @@ accept_saml = hub_operation(
 end_saml_sessions = hub_operation(
     "hub.end_saml_sessions", "POST /hub/connections/saml/logout", SamlAnswer, StepResponse,
     errors=(*_NOT_THERE, errors.ProviderFailed),
-    summary="End the sessions that a SAML provider signs out: REDIRECT or FORM_POST with the answer, or SIGNED_OUT.",
+    summary="End the sessions that a SAML provider signs out, or go on after its answer: REDIRECT, FORM_POST, or SIGNED_OUT.",
 )  # fmt: skip
 read_metadata = hub_operation(
     "hub.read_saml_metadata", "POST /hub/connections/saml/metadata", OrganizationStart, SamlMetadata,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from app.contract.applications.logout_settings import LogoutReason
 from app.contract.sessions.pages import sign_out_pages
-from app.contract.steps import ConfirmSignOutStep, RedirectStep, SignedOutStep, StepResponse
+from app.contract.steps import ConfirmSignOutStep, FormPostStep, RedirectStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import account_store
+from app.identity.directory.identity_provider import PostedRequest
 from app.identity.directory.tenants.urls.allowed_urls import is_allowed
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
@@ -39,7 +41,27 @@ def sign_out(context: Context, req: sign_out_pages.SignOutRequest) -> StepRespon
         current = None
     stays = current.uid if current is not None and session is not current else ""
     others = browser_sessions.others(context, stays) if context.visit and context.visit.others else None
+    if session is not None and isinstance(response.step, RedirectStep | SignedOutStep):
+        response = _at_provider(context, session, response)
     update = {"frames": session_end.frames(context, ended), "ends_session": not stays, "other_sessions": others}
     if isinstance(response.step, SignedOutStep):
         update |= {"step": SignedOutStep(accounts=account_choice.options_left(context))}
     return response.model_copy(update=update)
+
+
+def _at_provider(context: Context, session: BrowserSession, response: StepResponse) -> StepResponse:
+    """Return the step that signs out at the SAML provider first which began the session; the given one where none did."""
+    if not session.connection_id:
+        return response
+    from app.identity.authentication.sign_in.sessions import saml_sign_out  # noqa: PLC0415 - few tenants have any
+
+    name, after = session.connection_id, response.step.address if isinstance(response.step, RedirectStep) else ""
+    lead = saml_sign_out.begin(context, session, after)
+    if lead is None:
+        return response
+    step: RedirectStep | FormPostStep
+    if isinstance(lead, PostedRequest):
+        step = FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name)
+    else:
+        step = RedirectStep(address=lead, connection=name)
+    return response.model_copy(update={"step": step})

@@ -42,13 +42,12 @@ def end_saml_sessions(context: Context, req: connection_pages.SamlAnswer) -> Ste
     connection = _at_address(context, req)
     if connection is None or connection.record is None:
         raise errors.ConnectionNotConfigured
+    act = saml_sign_out.end if req.is_request else saml_sign_out.finish
     try:
-        answer = saml_sign_out.end(
-            context, connection.record, query=req.query, messages=req.messages, relay_states=req.relay_states
-        )
+        lead = act(context, connection.record, query=req.query, messages=req.messages, relay_states=req.relay_states)
     except federated_sign_in.ConnectionBroken:
         raise errors.ProviderFailed from None
-    return StepResponse(step=federated_login.step_to(connection, answer) if answer else SignedOutStep())
+    return StepResponse(step=federated_login.step_to(connection, lead) if lead else SignedOutStep())
 
 
 def _at_address(context: Context, req: connection_pages.SamlAnswer) -> OfferedConnection | None:

@@ -180,8 +180,10 @@ def test_next_certificate_works_beside_an_expired_one(new_saml_organization: New
 
 def test_metadata_and_start_of_removed_connection_are_gone(saml_globex: SamlOrganization) -> None:
     saml_globex.business.send("DELETE", f"/v2/manage/organizations/{saml_globex.org}/connections/{saml_globex.id}")
-    assert saml_globex.visitor.open(f"{saml_globex.login_url}/metadata.xml").status == 403
-    assert saml_globex.visitor.open(saml_globex.login_url).status == 403
+    opaque = saml_globex.login_url.rpartition("/")[2]
+    assert saml_globex.visitor.open(f"/saml/sp/{opaque}/metadata.xml").status == 403
+    assert saml_globex.visitor.open(f"/saml/sp/{opaque}").status == 403
+    assert saml_globex.visitor.open(f"/saml/sp/{opaque}/logout").status == 403
 
 
 def test_domain_lost_to_another_organization_signs_nobody_in(saml_globex: SamlOrganization) -> None:

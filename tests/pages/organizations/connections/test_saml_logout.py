@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
@@ -15,7 +15,13 @@ from app.identity.platform.saml.request_gate import AcceptedLogoutResponse, Saml
 from app.identity.platform.saml.trusted_keys import TrustedKeys
 from app.identity.platform.saml_writing import message_bindings, request_writer
 from app.identity.platform.saml_writing.xml_signing import SigningKey
-from tests.support.organizations.saml_organization import IDP, NewSamlOrganization, SamlOrganization, provider_signer
+from tests.support.organizations.saml_organization import (
+    IDP,
+    NewSamlOrganization,
+    SamlOrganization,
+    provider_signer,
+    read_request,
+)
 from tests.support.saml.signers import Signer
 from tests.support.visitors.visitor import VisitedPage, Visitor
 
@@ -118,8 +124,76 @@ def test_hostile_logout_ends_nothing(globex: SamlOrganization, subtests: Any) ->
     assert globex.visitor.open("/profile").profile_name == "Mina Harker"
 
 
-def test_provider_without_address_sees_that_people_are_signed_out(new_saml_organization: NewSamlOrganization) -> None:
+def test_provider_without_address_sees_our_signed_out_page(new_saml_organization: NewSamlOrganization) -> None:
     globex = new_saml_organization()
     globex.sign_in()
     assert by_redirect(globex, request(globex)).status == 200
     assert globex.visitor.open("/profile").is_sign_in
+
+
+def sign_out(globex: SamlOrganization, **query: str) -> str:
+    """Sign out on our page, and return the address at the provider where the browser goes on."""
+    page = globex.visitor.open(f"/logout?{urlencode(query)}").press("Sign out")
+    assert page.heading == "You’re signed out"
+    assert page.answer is not None
+    return str(page.answer.headers.get("Refresh", "")).partition("url=")[2]
+
+
+def provider_answer(globex: SamlOrganization, address: str, signer: Signer | None = None, **changed: str) -> str:
+    """Return the address that brings the provider's answer to a sign-out of ours."""
+    sent = read_request(address)
+    message = request_writer.logout_response(
+        entity_id=IDP, destination=logout_url(globex), request_id=changed.get("request_id", sent.id),
+        now=globex.tenant.services.clock.now(),
+    )  # fmt: skip
+    key, relay_state = key_of(signer or provider_signer()), changed.get("relay_state", sent.relay_state)
+    return message_bindings.redirect_url(message, logout_url(globex), key, relay_state)
+
+
+@pytest.mark.both_databases
+def test_sign_out_here_signs_out_at_the_provider(globex: SamlOrganization) -> None:
+    globex.sign_in()
+    address = sign_out(globex)
+    assert address.startswith(f"{SIGN_OUT}?SAMLRequest=")
+    sent = read_request(address)
+    assert sent.root.findtext("{*}NameID") == "mina-1"
+    assert sent.root.findtext("{*}SessionIndex") == "_session-mina"
+    signed = bindings.redirected("SAMLRequest", urlsplit(address).query).query_signature
+    assert signed is not None
+    keys = TrustedKeys((globex.connection["SPCertificate"]["Certificate"],))
+    signed.verify(keys, globex.tenant.services.clock.now())
+    back = provider_answer(globex, address)
+    assert globex.visitor.open(back).heading == "You’re signed out"
+    assert globex.visitor.open(back).status == 403  # once
+    assert globex.visitor.open("/profile").is_sign_in
+
+
+def test_sign_out_returns_where_it_was_to_go(globex: SamlOrganization) -> None:
+    globex.sign_in()
+    address = sign_out(globex, return_url=f"{globex.visitor.home}/register")
+    assert globex.visitor.open(provider_answer(globex, address)).address == f"{globex.visitor.home}/register"
+
+
+def test_forged_answer_to_a_sign_out_is_refused(globex: SamlOrganization) -> None:
+    globex.sign_in()
+    address = sign_out(globex)
+    for hostile in (
+        provider_answer(globex, address, provider_signer("thief")),
+        provider_answer(globex, address, request_id="_other"),
+        provider_answer(globex, address, relay_state="other"),
+        provider_answer(globex, address, relay_state=""),
+    ):
+        assert globex.visitor.open(hostile).status == 403
+    assert globex.visitor.open(provider_answer(globex, address)).heading == "You’re signed out"
+
+
+def test_sign_out_stays_here_without_an_address(new_saml_organization: NewSamlOrganization) -> None:
+    globex = new_saml_organization()
+    globex.sign_in()
+    assert sign_out(globex) == ""
+
+
+def test_session_by_password_signs_out_here_alone(globex: SamlOrganization) -> None:
+    person = globex.tenant.person("ada@elsewhere.example")
+    globex.visitor.open("/login").sign_in(person.email, person.password)
+    assert sign_out(globex) == ""

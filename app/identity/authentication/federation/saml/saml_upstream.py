@@ -128,7 +128,9 @@ class SamlUpstream:
         """
         is_anew = requested_at is not None and assertion.authenticated_at >= requested_at - CLOCK_SKEW
         found = self.identity_of(self.name, assertion)
-        return replace(found, is_anew=is_anew, upstream_session=assertion.session_index[:_MAX_LENGTH])
+        name_id, index = assertion.name_id, assertion.session_index[:_MAX_LENGTH]
+        name = (name_id.value, name_id.name_format, name_id.name_qualifier, name_id.sp_name_qualifier)
+        return replace(found, is_anew=is_anew, upstream_session=index, upstream_name=name)
 
     def fetch_identity(
         self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
