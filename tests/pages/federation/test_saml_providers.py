@@ -210,3 +210,37 @@ def test_answer_at_the_address_of_an_organization_is_refused(partner: Partner) -
     refused = partner.post(message, request.relay_state, f"/saml/sp/acs/{'x' * 34}")
     assert refused.status == 403
     assert partner.linked() == []
+
+
+def test_provider_may_have_several_certificates(partner: Partner) -> None:
+    both = provider_signer("former").certificate + provider_signer("partner").certificate
+    partner.change(Domain=DOMAIN, IdpCertificate={"Certificate": both})
+    assert partner.complete(partner.begin()).profile_name == "Mina Harker"
+    bare = "".join(provider_signer("partner").certificate.splitlines()[1:-1])
+    partner.change(IdpCertificate={"Certificate": bare})
+    other = _other(partner)
+    assert partner.complete(partner.begin(other), visitor=other).profile_name == "Mina Harker"
+
+
+def test_too_many_or_broken_certificates_are_refused(partner: Partner) -> None:
+    many = "".join(provider_signer(f"key-{number}").certificate for number in range(9))
+    for text in (
+        many,
+        provider_signer("partner").certificate + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----",
+    ):
+        body = {"Provider": "partner", "IdpCertificate": {"Certificate": text}}
+        refusal = ask(partner.server, machine(partner.server, "all"), "PUT", f"{PATH}/partner", body)
+        assert refusal.status_code == 400
+
+
+def test_identity_of_a_saml_provider_is_named_on_the_account_page(partner: Partner) -> None:
+    partner.change(Domain=DOMAIN)
+    partner.complete(partner.begin())
+    assert "Partner AG" in partner.visitor.open("/identities").text
+
+
+def test_removed_provider_signs_nobody_in(partner: Partner) -> None:
+    page = partner.begin()
+    answered(ask(partner.server, machine(partner.server, "all"), "DELETE", f"{PATH}/partner"))
+    assert is_refused(partner.complete(page))
+    assert partner.linked() == []

@@ -28,6 +28,8 @@ _SP_KEY: Final = "sp_certificate.key"
 _CERTIFICATE: Final = ("idp_certificate", "certificate")
 _SP_CERTIFICATE: Final = ("sp_certificate", "certificate")
 _FINGERPRINT: Final = ("integration_configs", "idp_sha1_fingerprint")
+MAX_CERTIFICATES: Final = 8
+"""Of one provider: the next one before the last one expires, and some to spare."""
 _NO_PAIR: Final = (None, "")
 Pair = tuple[str | None, str]
 """A certificate and its private key, in PEM."""
@@ -114,12 +116,19 @@ def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable
     for field in content.data_map:
         if field not in saml_operations.KEYS:
             yield "data_map", f"a field that a provider fills, such as Email; found {field[:60]}"
-    if content.idp_certificate.certificate and (
-        problem := saml_certificates.problem_of(content.idp_certificate.certificate)
-    ):
-        yield "idp_certificate.certificate", problem
+    yield from _certificate_problems(content.idp_certificate.certificate)
     if problem := _problem_of_partner(content.idp_certificate.certificate, getattr(content, "key", None)):  # of a file
         yield "idp_certificate.certificate", problem
+
+
+def _certificate_problems(text: str | None) -> Iterable[tuple[str, str]]:
+    """Yield what is wrong with the certificates of a provider: several in PEM, or one in base64."""
+    found = saml_certificates.read_all(text) if text else ()
+    problems = [problem for one in found if (problem := saml_certificates.problem_of(one))]
+    if len(found) > MAX_CERTIFICATES:
+        problems.append(f"at most {MAX_CERTIFICATES} certificates")
+    if problems:
+        yield "idp_certificate.certificate", problems[0]
 
 
 def complete_provider(context: Context, before: Item | None, after: Item) -> None:
