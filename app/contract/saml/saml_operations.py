@@ -152,16 +152,17 @@ class SamlClient(Wire):
 
 
 class IdentityProvider(Wire):
-    """Where the identity provider receives requests, and how."""
+    """The identity provider, where it receives requests, and how. `EntityId` is the issuer of its answers; without it, nobody signs in."""
 
+    entity_id: Text = None
     binding: RequestBinding = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
     location: Url = None
     log_out: Url = None
 
 
 class SamlProvider(Wire):
-    """A SAML identity provider. Sign-in with SAML isn't available yet; Gatehouse stores and checks the settings. For each
-    profile field, `DataMap` names the attribute of an assertion. `SamlServiceProvider` is the tenant's entity ID, and
+    """A SAML identity provider. For each profile field, `DataMap` names the attribute of an assertion; without `ID`, the NameID
+    identifies the account, and without `Email` the common names of it are known. `SamlServiceProvider` is the tenant's entity ID, and
     `ServiceProviderACSUrl` receives assertions. `AppId` is the tenant's id, and `AppID` a number made from it."""
 
     id: Annotated[str, READ_ONLY] = ""
@@ -253,8 +254,8 @@ CLIENTS = collection(
 )  # fmt: skip
 PROVIDERS = collection(
     "saml_providers", "/v2/manage/custom-providers/saml", SamlProvider, verbs=_VERBS, noun="SAML provider",
-    about="A SAML provider is an identity provider of your own. Sign-in with SAML isn’t available yet; Gatehouse stores and checks the "
-    "settings.", scope="provider",
+    about="A SAML provider is an identity provider of your own. At the provider, register `SamlServiceProvider` as audience and "
+    "`ServiceProviderACSUrl` as reply URL; with `IsIdpInitiated`, a provider has a reply URL of its own.", scope="provider",
     error_profile=SAML, unique=("provider",), exists=errors.SamlAppExists, unknown=errors.UnknownSamlApp,
     errors=(errors.ProviderDomainExists,),
     partial=True, file_key="saml_providers",

@@ -8,6 +8,7 @@ from typing import Any, Final
 from zlib import crc32
 
 from app.contract import errors
+from app.contract.federation.pages.connection_pages import SAML_CALLBACK, SAML_PROVIDER_ACS
 from app.contract.profile import FIELDS
 from app.contract.saml import saml_operations
 from app.contract.saml.saml_operations import Integration, IntegrationList, KeyList
@@ -27,8 +28,9 @@ _SP_KEY: Final = "sp_certificate.key"
 _CERTIFICATE: Final = ("idp_certificate", "certificate")
 _SP_CERTIFICATE: Final = ("sp_certificate", "certificate")
 _FINGERPRINT: Final = ("integration_configs", "idp_sha1_fingerprint")
-_ACS_PATH: Final = "/saml/serviceprovider/SpInitiatedACS.aspx"
 _MESSAGES: Final = ("samlrequest", "samlresponse", "sigalg", "signature")
+MAX_CERTIFICATES: Final = 8
+"""Of one provider: the next one before the last one expires, and some to spare."""
 _NO_PAIR: Final = (None, "")
 Pair = tuple[str | None, str]
 """A certificate and its private key, in PEM."""
@@ -146,12 +148,19 @@ def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable
     for field in content.data_map:
         if field not in saml_operations.KEYS:
             yield "data_map", f"a field that a provider fills, such as Email; found {field[:60]}"
-    if content.idp_certificate.certificate and (
-        problem := saml_certificates.problem_of(content.idp_certificate.certificate)
-    ):
-        yield "idp_certificate.certificate", problem
+    yield from _certificate_problems(content.idp_certificate.certificate)
     if problem := _problem_of_partner(content.idp_certificate.certificate, getattr(content, "key", None)):  # of a file
         yield "idp_certificate.certificate", problem
+
+
+def _certificate_problems(text: str | None) -> Iterable[tuple[str, str]]:
+    """Yield what is wrong with the certificates of a provider: several in PEM, or one in base64."""
+    found = saml_certificates.read_all(text) if text else ()
+    problems = [problem for one in found if (problem := saml_certificates.problem_of(one))]
+    if len(found) > MAX_CERTIFICATES:
+        problems.append(f"at most {MAX_CERTIFICATES} certificates")
+    if problems:
+        yield "idp_certificate.certificate", problems[0]
 
 
 def complete_provider(context: Context, before: Item | None, after: Item) -> None:
@@ -169,13 +178,13 @@ def complete_provider(context: Context, before: Item | None, after: Item) -> Non
         put_at(after.content, _SP_CERTIFICATE, certificate)
 
 
-def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
-    base = context.pages_url
+def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:
+    own = SAML_PROVIDER_ACS.format(provider_id=content.id)
     values |= {
         "app_id": context.tenant.tenant_id,
         "app_number": app_number(context.tenant.tenant_id),
-        "service_provider_acs_url": f"{base}{_ACS_PATH}",
-        "saml_service_provider": base,
+        "service_provider_acs_url": f"{context.pages_url}{own if content.is_idp_initiated else SAML_CALLBACK}",
+        "saml_service_provider": context.own_urls[0],
     }
 
 

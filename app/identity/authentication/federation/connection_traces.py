@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -29,7 +30,9 @@ traces = tenant_table(
     Column("reference", String(64), nullable=False),  # the request id, as in logs, audit entries and answers
     Column("connection", String(100), nullable=False),
     Column("org_id", Id),  # of the organization whose connection it is
-    Column("failed_check", String(MAX_STORED), nullable=False),  # ConnectionCheck and its cause, by stored_name
+    Column(
+        "failed_check", String(MAX_STORED), nullable=False
+    ),  # ConnectionCheck and its cause, by stored_name, or SamlCheck
     Column("expected", String(MAX_LENGTH), nullable=False),
     Column("received", String(MAX_LENGTH), nullable=False),
     Column("expires_at", Instant, nullable=False),
@@ -73,10 +76,13 @@ class ConnectionTrace:
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """What failed and what to change."""
+        """What failed and what to change; a check of a newer release has the general text."""
         from app.contract.saml import service_provider_diagnoses  # noqa: PLC0415 - with the first trace that is read
         from app.identity.authentication.federation.connection_causes import diagnosis_of  # noqa: PLC0415 - as above
+        from app.identity.platform.saml.saml_checks import SAML_DIAGNOSES, SamlCheck  # noqa: PLC0415 - as above
 
+        with suppress(ValueError):
+            return SAML_DIAGNOSES[SamlCheck(self.failed_check)]
         of_service_provider = service_provider_diagnoses.diagnosis_of(self.failed_check)
         return of_service_provider or diagnosis_of(self.failed_check, self.cause)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from app.contract.applications.logout_settings import LogoutReason
 from app.contract.sessions.pages import sign_out_pages
-from app.contract.steps import AnyStep, ConfirmSignOutStep, RedirectStep, SignedOutStep, StepResponse
+from app.contract.steps import AnyStep, ConfirmSignOutStep, FormPostStep, RedirectStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import account_store
+from app.identity.directory.identity_provider import PostedRequest
 from app.identity.directory.tenants.urls.allowed_urls import is_allowed
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import oauth_views
@@ -46,6 +48,8 @@ def sign_out(context: Context, req: sign_out_pages.SignOutRequest) -> StepRespon
         from app.identity.protocols.saml import logout_endpoint  # noqa: PLC0415 - loads lxml and signxml
 
         step = logout_endpoint.begin(context, ended, step)
+    if session is not None and isinstance(step, RedirectStep | SignedOutStep):
+        step = _at_provider(context, session, step)
     return response.model_copy(update={**update, "step": step})
 
 
@@ -54,3 +58,18 @@ def _may_return(context: Context, url: str) -> bool:
     from app.identity.protocols.saml import saml_clients  # noqa: PLC0415 - few requests name an address
 
     return is_allowed(context, url) or saml_clients.is_after_logout(context, url)
+
+
+def _at_provider(context: Context, session: BrowserSession, step: RedirectStep | SignedOutStep) -> AnyStep:
+    """Return the step that signs out at the SAML provider first which began the session; the given one where none did."""
+    if not session.connection_id:
+        return step
+    from app.identity.authentication.sign_in.sessions import saml_sign_out  # noqa: PLC0415 - few tenants have any
+
+    name, after = session.connection_id, step.address if isinstance(step, RedirectStep) else ""
+    lead = saml_sign_out.begin(context, session, after)
+    if lead is None:
+        return step
+    if isinstance(lead, PostedRequest):
+        return FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name)
+    return RedirectStep(address=lead, connection=name)
