@@ -80,7 +80,7 @@ def test_account_of_one_tenant_signs_in_at_another(installed: TwoTenantInstallat
             call, offered_connections.find(call, "company"), "attempt-1", hint="ada@example.com"
         )
     browser = Visitor(Client(installed.app), f"http://company.localhost:{port}")  # type: ignore[arg-type]  # a WSGI application
-    page = browser.open(address)
+    page = browser.open(str(address))
     back = page.press("Sign in", password="correct horse 7")
     assert back.address.startswith(f"http://acme.localhost:{port}/socialauth/validate.sauth?")
     with doing(acme) as call:

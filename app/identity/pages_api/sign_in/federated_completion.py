@@ -1,21 +1,24 @@
-"""Completes a sign-in at a provider on our pages: the session, a second factor, or a question first."""
+"""Completes a sign-in at a provider on our pages: the session, a second factor, or a question first, and its answer."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from app.contract import errors
+from app.contract.federation.pages import connection_pages
+from app.contract.page_models import InteractionDecision
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, StepResponse
-from app.identity.authentication.sign_in import eligibility, interactions
+from app.identity.authentication.sign_in import eligibility, interactions, required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials import account_locks
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
-from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities
+from app.identity.pages_api.interactions import interaction_handoff, next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import account_choice
@@ -64,3 +67,30 @@ def sign_in(context: Context, interaction: Interaction, account: Account, identi
         awaited = PendingVerification(account.email or "", account.uid, methods=[pending_identities.FEDERATED])
         return begin_verification.begin(context, interaction, awaited, is_sent=False)
     raise refusal or errors.AccountBlocked
+
+
+@connection_pages.decide_handoff.implements
+def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if session is not None and (requested := required_actions.find_first(context, session)) is not None:
+        return StepResponse(step=requested, interaction_id=interaction.interaction_id)
+    return interaction_handoff.decide_handoff(context, interaction, session, allow=req.allow)
+
+
+@connection_pages.decide_switch.implements
+def decide_switch(context: Context, req: InteractionDecision) -> StepResponse:
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if interaction.is_done:
+        return next_step.after_end(session)
+    uid, pending = interaction.state.switches_to, pending_identities.active_for(context, interaction)
+    is_asked = session is not None and session.session_id == interaction.state.switches_from
+    if uid is not None:
+        interaction = interactions.save(context, interaction, replace(interaction.state, switches_to=None))
+    account = account_store.lock(context, uid) if uid is not None and is_asked and req.allow else None
+    if account is not None and pending is not None and pending_identities.still_opens(account, pending):
+        return sign_in(context, interaction, account, pending.claimed)
+    return next_step.advance(context, pending_identities.clear(context, interaction), session)

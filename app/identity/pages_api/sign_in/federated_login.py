@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from app.contract import errors
 from app.contract.federation.pages import connection_pages
-from app.contract.page_models import InteractionDecision
 from app.contract.step_reasons import LoginReason, RefusedPart
 from app.contract.steps import FormPostStep, LoginStep, RedirectStep, RefusedStep, RegisterStep, StepResponse
 from app.identity.authentication.federation import (
@@ -21,7 +19,7 @@ from app.identity.authentication.federation import (
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import EmailUse
-from app.identity.authentication.sign_in import interactions, required_actions
+from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import NEW, InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
@@ -137,33 +135,6 @@ def handle(context: Context, req: connection_pages.ConnectionHandler) -> StepRes
     if handoff.guid:
         token_handoff.register_guid(context, handoff.guid, links=handoff.links)
     return step
-
-
-@connection_pages.decide_handoff.implements
-def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
-    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
-    if interaction is None:
-        return next_step.START_AGAIN
-    if session is not None and (requested := required_actions.find_first(context, session)) is not None:
-        return StepResponse(step=requested, interaction_id=interaction.interaction_id)
-    return interaction_handoff.decide_handoff(context, interaction, session, allow=req.allow)
-
-
-@connection_pages.decide_switch.implements
-def decide_switch(context: Context, req: InteractionDecision) -> StepResponse:
-    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
-    if interaction is None:
-        return next_step.START_AGAIN
-    if interaction.is_done:
-        return next_step.after_end(session)
-    uid, pending = interaction.state.switches_to, pending_identities.active_for(context, interaction)
-    is_asked = session is not None and session.session_id == interaction.state.switches_from
-    if uid is not None:
-        interaction = interactions.save(context, interaction, replace(interaction.state, switches_to=None))
-    account = account_store.lock(context, uid) if uid is not None and is_asked and req.allow else None
-    if account is not None and pending is not None and pending_identities.still_opens(account, pending):
-        return federated_completion.sign_in(context, interaction, account, pending.claimed)
-    return next_step.advance(context, pending_identities.clear(context, interaction), session)
 
 
 @connection_pages.finish.implements
