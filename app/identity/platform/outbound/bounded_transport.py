@@ -170,12 +170,14 @@ class BoundedTransport(httpx.BaseTransport):
     def _send_without_proxy(self, client: httpx.Client, request: httpx.Request, deadline: Deadline) -> httpx.Response:
         """Send to one of the checked addresses. TLS still verifies the host name, and the Host header is already set."""
         url, host = request.url, _sent_host(request.url)
+        is_untrusted = self._is_untrusted
         try:
-            port, is_untrusted = url.port or (443 if url.scheme == "https" else 80), self._is_untrusted
+            port = url.port or (443 if url.scheme == "https" else 80)
             seconds = min(self._bounds.connect_seconds, deadline.seconds)
             addresses = self._resolver.addresses(host, port, seconds=seconds, is_untrusted=is_untrusted)
         except AddressRefused as refused:
-            raise NoUsableAnswer(unusable_answers.of_address(refused), request) from None
+            answer = unusable_answers.of_address(refused, is_untrusted=is_untrusted)
+            raise NoUsableAnswer(answer, request) from None
         request.extensions["sni_hostname"] = host
         for address in addresses[:-1]:
             request.url = url.copy_with(host=address)

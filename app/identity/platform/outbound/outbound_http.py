@@ -69,7 +69,7 @@ def request_json(
     content: bytes | None = None,
     *,
     is_untrusted: bool = False,
-    expected: str = OBJECT,
+    expected: str = "JSON",
 ) -> Any:
     """Send a request, with JSON as `content` if there is any, and return the JSON of the response. Raises ProviderUnavailable.
 
@@ -80,7 +80,7 @@ def request_json(
     return read_json(url, _request(resolver, method, url, headers, content, is_untrusted=is_untrusted), expected)
 
 
-def read_json(url: str, content: bytes, expected: str = OBJECT) -> Any:
+def read_json(url: str, content: bytes, expected: str) -> Any:
     """Return the JSON of a body, as `request_json` does. Raises ProviderUnavailable."""
     from app.identity.platform.outbound.unusable_answers import json_of  # noqa: PLC0415 - with the first call
 

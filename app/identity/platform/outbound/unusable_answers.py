@@ -49,8 +49,10 @@ def host_of(url: str) -> str:
         return "the address"
 
 
-def of_address(refused: AddressRefused) -> UnusableAnswer:
-    """Return what a refused address means."""
+def of_address(refused: AddressRefused, *, is_untrusted: bool = False) -> UnusableAnswer:
+    """Return what a refused address means. Whoever may name any host (`is_untrusted`) does not learn which names our network has."""
+    if is_untrusted:
+        return UnusableAnswer(_F.INWARD_ADDRESS, "a host name with a public address", "no public address")
     if isinstance(refused, AddressMissing):
         return UnusableAnswer(_F.UNKNOWN_HOST, "a host name with an address", "the host name has no address")
     expected = "a public address, or one of the networks that this server may reach"

@@ -24,8 +24,8 @@ PATH = "/v2/manage/oauth-clients"
 WRONG = [
     (200, [SHOP], f"it lacks {NEWS}"),
     (200, {"redirect_uris": [SHOP, NEWS]}, "it has another value"),
-    (404, [SHOP, NEWS], "answered 404"),
-    (302, [SHOP, NEWS], "answered 302"),
+    (404, [SHOP, NEWS], "HTTP 404"),
+    (302, [SHOP, NEWS], "HTTP 302, a redirect to "),
     (200, [[SHOP], {"a": NEWS}], f"it lacks {SHOP}"),
 ]
 NAMES = ["one missing", "object", "missing", "redirect", "odd entries"]
@@ -145,7 +145,7 @@ class TestConfigurationFiles:
         changed = applied(ours, self.file(sector, [NEWS, SHOP], client_name="Shop"))
         assert lines(changed)[1] == ("application", "shop", "change")
         applied(ours, self.file(sector, [SHOP]))
-        with pytest.raises(ConfigurationError, match="answered 503"):
+        with pytest.raises(ConfigurationError, match="HTTP 503"):
             applied(ours, self.file(sector, [SHOP, SHOP_TOO]))
 
     def test_same_document_of_several_applications_is_fetched_once(

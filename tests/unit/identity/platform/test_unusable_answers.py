@@ -19,6 +19,7 @@ from app.identity.authentication.federation.connection_causes import CAUSES, dia
 from app.identity.platform.outbound import outbound_http, unusable_answers
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.outbound.host_resolver import Resolver
+from tests.support.refused_answers import failed_calls
 
 
 def caused(problem: Exception, cause: Exception) -> Exception:
@@ -55,6 +56,18 @@ def test_address_that_is_none_is_named(url: str) -> None:
     with pytest.raises(ProviderUnavailable) as raised:
         outbound_http.get_json_object(Resolver(["127.0.0.0/8"]), url)
     assert raised.value.finding.cause == CallFailure.INVALID_ADDRESS
+
+
+def test_untrusted_address_reveals_no_names_of_our_network() -> None:
+    """Anyone may register an application with such an address, and reads why it was refused."""
+
+    def problem_of(host: str) -> str:
+        resolver = Resolver(resolve=failed_calls.resolve)
+        with pytest.raises(ProviderUnavailable) as raised:
+            outbound_http.get_json(resolver, f"https://{host}/", is_untrusted=True)
+        return str(raised.value).replace(host, "HOST")
+
+    assert problem_of(failed_calls.INWARD_HOST) == problem_of(failed_calls.UNKNOWN_HOST) == "HOST: no public address"
 
 
 LOCATIONS = {

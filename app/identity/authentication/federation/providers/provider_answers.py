@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from app.contract.federation.provider_presets import ProviderQuirks
 from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.findings import error_name
-from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.identity.platform.outbound.outbound_http import OBJECT, ProviderUnavailable
 from app.identity.platform.outbound.unusable_answers import host_of
 from app.kit.outbound.host_resolver import Resolver
 
@@ -33,14 +33,16 @@ def get_members(
     """Get an object, with `access_token` as bearer token and further headers. Raises ProviderUnavailable."""
     if not quirks.wraps_answers:
         sent = {**({"Authorization": f"Bearer {access_token}"} if access_token else {}), **(headers or {})}
-        return _checked(outbound_http.request_json(resolver, "GET", address, sent), address, quirks)
+        members = outbound_http.request_json(resolver, "GET", address, sent, expected=OBJECT)
+        return _checked(members, address, quirks)
     return _checked(_read(outbound_http.get_content(resolver, address, "application/json"), address), address, quirks)
 
 
 def post_members(resolver: Resolver, address: str, form: Mapping[str, str], quirks: ProviderQuirks) -> dict[str, Any]:
     """Post a form and return the object of the answer. Raises ProviderUnavailable."""
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    members = outbound_http.request_json(resolver, "POST", address, headers, urlencode(form).encode())
+    content = urlencode(form).encode()
+    members = outbound_http.request_json(resolver, "POST", address, headers, content, expected=OBJECT)
     return _checked(members, address, quirks)
 
 
@@ -61,5 +63,5 @@ def _read(content: bytes, address: str) -> dict[str, Any]:
     if _FORM.fullmatch(content.strip()):
         return dict(parse_qsl(content.decode("ascii", "replace")))
     wrapped = _CALLBACK.fullmatch(content)
-    members: dict[str, Any] = outbound_http.read_json(address, wrapped[1] if wrapped else content)
+    members: dict[str, Any] = outbound_http.read_json(address, wrapped[1] if wrapped else content, OBJECT)
     return members

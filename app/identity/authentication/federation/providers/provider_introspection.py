@@ -14,7 +14,7 @@ from app.contract.federation.connections import ConnectionSettings
 from app.contract.federation.native_sign_in_operations import Kind
 from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.findings import checking
-from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.identity.platform.outbound.outbound_http import OBJECT, ProviderUnavailable
 from app.kit.outbound.host_resolver import Resolver
 
 _FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -74,5 +74,5 @@ _READERS: Final = {"google": _google, "facebook": _facebook, "linkedin": _linked
 
 def _post(resolver: Resolver, address: str, form: Mapping[str, str]) -> dict[str, Any]:
     content = urlencode(form).encode()
-    members: dict[str, Any] = outbound_http.request_json(resolver, "POST", address, _FORM, content)
+    members: dict[str, Any] = outbound_http.request_json(resolver, "POST", address, _FORM, content, expected=OBJECT)
     return members

@@ -9,7 +9,7 @@ from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
 from app.identity.platform.outbound import outbound_http
-from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.identity.platform.outbound.outbound_http import OBJECT, ProviderUnavailable
 from app.kit import randomness
 from app.kit.outbound.host_resolver import Resolver
 
@@ -35,7 +35,7 @@ def read_identity(
         )
     address = settings.userinfo_endpoint or ""
     headers = {"Authorization": _authorization(address, consumer, token, now)}
-    claims = outbound_http.request_json(resolver, "GET", address, headers)
+    claims = outbound_http.request_json(resolver, "GET", address, headers, expected=OBJECT)
     is_verified = bool(claims.get(settings.names["email"]))
     return identity_from_claims(name, settings.names, {**claims, settings.names["email_verified"]: is_verified})
 
