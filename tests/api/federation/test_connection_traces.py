@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -220,6 +221,11 @@ def echoes(item: FakeProvider, secret: str) -> list[Callable[[], None]]:
         lambda: changes(header=lambda _: {"kid": secret})(item),
         lambda: changes(key=key(2), header=lambda _: {"kid": key(1).kid, "typ": secret})(item),
         lambda: answers(400, error)(item),
+        lambda: answers(302, "", Location=f"https://{secret}@id.example/a/{secret}/b?{secret}")(item),
+        lambda: answers(302, "", Location=f"https://id.example/{'a/' * 5}{quote(secret, safe='')}/b")(item),
+        lambda: answers(302, "", Location=f"https://id.example/{'a' * 60}{secret}")(item),
+        lambda: answers(200, "x", **{"Content-Encoding": secret})(item),
+        lambda: answers(200, f"<html>{secret}")(item),
         lambda: answers(200, f'{{"{secret}": 1}}')(item),
         lambda: changes(back={"iss": secret})(item),
         lambda: changes(back={"error": secret})(item),
@@ -233,6 +239,7 @@ def test_no_secret_is_in_a_trace_or_the_log(
 ) -> None:
     """The provider fails in every way, and repeats the client's secret, the code and the state wherever it can."""
     caplog.set_level("DEBUG")
+    caplog.set_level("WARNING", logger="httpcore")  # as in service
     sent = fake_provider.__dict__.copy()
     known = {SECRET}
     for secret_of in (

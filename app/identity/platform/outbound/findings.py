@@ -114,7 +114,13 @@ def shown(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def error_name(error: Any) -> str:
-    """Return the error code of a provider; any text that is no code may repeat a secret, so only its length is told."""
+    """Return the error code of a provider; any text that is no code may repeat a secret, so only its length is told.
+
+    Of an object, such as Facebook's, the code is one of its members.
+    """
+    if isinstance(error, dict):
+        codes = (str(error.get(name, "")) for name in ("code", "type", "status", "error"))
+        return next((code for code in codes if _ERROR_NAME.fullmatch(code)), "an object without an error code")
     text = str(error)
     return text if _ERROR_NAME.fullmatch(text) else f"[{len(text)} characters that are no error code]"
 

@@ -9,7 +9,7 @@ import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic_core import from_json
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from app.identity.platform.outbound.findings import FindingTexts
 
 _F: Final = CallFailure
-_MAX_LOCATION: Final = 120
+_MAX_ADDRESS: Final = 250
+_MAX_PART, _MAX_PARTS = 24, 6
+"""Characters of a part of a path, and parts, that are shown: tokens and codes are longer."""
 _HTML: Final = (b"<!doctype html", b"<html", b"<head", b"<body", b"<!--")
 _ENDED: Final = ("disconnected", "closed connection")
 """Words of the exceptions of a connection that ended, among those about answers that are no HTTP."""
@@ -147,7 +149,7 @@ def of_status(status: int, location: str | None = None, *, expected: str = "the 
 
 
 def status_in_words(status: int, location: str | None = None) -> str:
-    """Return a status, for a redirect with its address: without user, query and fragment, which may be secrets."""
+    """Return a status, for a redirect with its address: without user, query, fragment and long parts, which may be secrets."""
     return f"{status}, a redirect to {_masked_address(location)}" if 300 <= status < 400 and location else str(status)
 
 
@@ -157,9 +159,16 @@ def _masked_address(location: str) -> str:
         host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
     except ValueError:
         return "an address that can’t be read"
-    address = f"{parts.scheme}://{host}{parts.path}" if host else parts.path
-    address = f"{address}?…" if parts.query else address
-    return shown(address)[:_MAX_LOCATION] or "an empty address"
+    path = _masked_path(unquote(parts.path))  # decoded, so that known secrets are found in it
+    address = f"{parts.scheme}://{host}{path}" if host else path
+    return shown(f"{address}?…" if parts.query else address)[:_MAX_ADDRESS] or "an empty address"
+
+
+def _masked_path(path: str) -> str:
+    """Return the beginning of a path, with whole parts alone: of one that was cut, a secret would not be known any more."""
+    parts = path.split("/")
+    known = [part if len(part) <= _MAX_PART else "…" for part in parts[:_MAX_PARTS]]
+    return "/".join([*known, "…"] if len(parts) > _MAX_PARTS else known)
 
 
 def of_content(content: bytes, expected: str) -> UnusableAnswer:

@@ -90,6 +90,20 @@ def test_errors_that_are_no_code_are_counted(text: Any) -> None:
     assert error_name(text) == f"[{len(str(text))} characters that are no error code]"
 
 
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        ({"message": SECRET, "type": "OAuthException", "code": 190}, "190"),
+        ({"type": "OAuthException"}, "OAuthException"),
+        ({"code": SECRET, "type": [SECRET]}, "an object without an error code"),
+        ({}, "an object without an error code"),
+    ],
+    ids=str,
+)
+def test_errors_in_objects_are_named_by_their_code(error: dict[str, Any], name: str) -> None:
+    assert error_name(error) == name
+
+
 def test_claims_are_named_without_values() -> None:
     assert claim_names({"sub": "ada", "email": "ada@example.test", "x" * 41: 1}) == "sub, email, a long name"
     assert claim_names({f"c{number}": 1 for number in range(20)}).endswith("c11 and 8 more")
