@@ -18,6 +18,8 @@ SHOWN_ON = (
 )
 LANGUAGES = ("en", "de", "ar")
 WIDTHS = (390, 320)
+APART = "() => [...document.querySelectorAll('.quiet')].every(shown => parseInt(getComputedStyle(shown).marginTop) > 0)"
+"""Whether a line of its own stands apart from what is above."""
 LINES = """() => [...document.querySelectorAll('bdi[translate=no]')].map(shown => {
     const text = document.createRange();
     text.selectNodeContents(shown);
@@ -31,6 +33,8 @@ def faults(page: Page, addresses: dict[str, str]) -> dict[str, object]:
     found: dict[str, object] = {}
     for name, address in addresses.items():
         page.goto(address)
+        if name.startswith(("StartAgain", "Cookies", "Error")) and not page.evaluate(APART):
+            found[f"{name} without a margin"] = address
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 844})
             lines = page.evaluate(LINES)

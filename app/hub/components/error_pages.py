@@ -149,6 +149,7 @@ class StartAgainPage(Page):
 
     template = "components/start_again.html"
     scripts = ("language",)
+    own_rules = ("error",)
 
     relying_party: str = ""
     home: str = ""
@@ -170,6 +171,7 @@ class CookiesBlockedPage(Page):
 
     template = "components/cookies_blocked.html"
     scripts = ("language",)
+    own_rules = ("error",)
 
     again: str = "/login"
     reference: str = ""
