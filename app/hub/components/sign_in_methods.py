@@ -194,7 +194,8 @@ def is_of_organization(key: str) -> bool:
 def remembered_organization(key: str) -> SignInMethod:
     """Return the organization's connection of a key."""
     connection_id, _, title = key.removeprefix(CONNECTION_METHOD).partition(ORGANIZATION_TITLE)
-    return replace(organization_method(connection_id, unquote(title)), key=key)
+    method = replace(organization_method(connection_id, unquote(title)), key=key)
+    return method if title else replace(method, name=_l("Continue with your organization"), title=_l("Organization"))
 
 
 def sample_connection_methods() -> tuple[SignInMethod, ...]:

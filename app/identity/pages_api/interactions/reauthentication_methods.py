@@ -17,6 +17,7 @@ from app.contract.accounts.models import (
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
 from app.identity.authentication.sign_in import allowed_methods
@@ -88,7 +89,7 @@ def _methods(context: Context, account: Account, verified_email: str | None = No
         else ()
     )
     available |= {f"{CONNECTION_METHOD}{name}": emails[name] for name in reauthenticating if name in emails}
-    available |= _of_organizations(context, emails, is_again=is_again)
+    available |= _of_organizations(context, emails, verified_email)
     for method in methods.enabled_methods(context):
         names = (account.phone,) if method == SMS else (name, account.email)
         identifier = next((text for text in names if text and _resolves_to(context, text, method, account)), None)
@@ -105,15 +106,28 @@ def _is_accepted(binding: AllowedMethods, key: str) -> bool:
     return binding.accepts(sign_in_methods.CONNECTION, provider)
 
 
-def _of_organizations(context: Context, emails: Mapping[str, str], *, is_again: bool) -> dict[str, str]:
-    """Return the keys of the organizations' connections among these, with the address at each."""
+def _of_organizations(context: Context, emails: Mapping[str, str], verified_email: str | None) -> dict[str, str]:
+    """Return the keys of the organizations' connections among these, with the address at each. `verified_email` as above."""
     keys: dict[str, str] = {}
     for name in filter(offered_connections.is_of_organization, emails):
         if offered_connections.is_active(context, name):
             connection = offered_connections.find_any(context, name)
-            if connection.can_reauthenticate or not is_again:
-                keys[organization_method_key(name, connection.title)] = emails[name]
+            if connection.can_reauthenticate or verified_email is not None:
+                title = (
+                    connection.title if verified_email is None else _public_title(context, connection, verified_email)
+                )
+                keys[organization_method_key(name, title)] = emails[name]
     return keys
+
+
+def _public_title(context: Context, connection: OfferedConnection, email: str) -> str:
+    """Return the title for a person who has verified no more than a mailbox; empty where its domain is not the organization's, so that
+    the page does not tell where the account belongs.
+    """
+    from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
+
+    is_known = sign_in_connections.owns_email(context, connection.org_id, email)
+    return connection.public_title if is_known else ""
 
 
 def _login_name(context: Context, account: Account) -> str | None:

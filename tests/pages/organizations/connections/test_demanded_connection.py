@@ -349,3 +349,25 @@ def test_reauthentication_asks_for_the_demanded_connection(new_connected: NewCon
     assert (buttons(page), asks_password(page)) == (["Continue with Globex Gardens"], False)
     redirected = page.follow("Continue with Globex Gardens")
     assert "code" in globex.visitor.open(globex.callback(redirected, auth_time=globex.provider.now)).query
+
+
+@pytest.mark.parametrize("is_demanded", [True, False])
+def test_confirmation_page_hides_the_organization(new_connected: NewConnected, is_demanded: bool) -> None:
+    """The owner of a mailbox at another provider learns the organization of an account only by an address of its domain."""
+    globex = demanding(new_connected)
+    globex.sign_in()
+    account = globex.account()
+    assert account is not None
+    emails = [{"Type": "Primary", "Value": MINA["email"]}, {"Type": "Private", "Value": "mina@private.example"}]
+    answered(globex.business.tenant.send("PUT", f"/identity/v2/manage/account/{account.uid}/email", {"Email": emails}))
+    globex.set_policies(MethodPolicy={"AllowedMethods": ["connection"] if is_demanded else None})
+    globex.provider.known_to(globex.business.tenant, "google-like", trusts_email=True)
+    for email, button in ((MINA["email"], "Globex Gardens"), ("mina@private.example", "your organization")):
+        browser = globex.new_visitor_at(globex.tenant)
+        redirected = browser.open("/sign-in/with?provider=google-like")
+        claims = {**MINA, "email": email, "email_verified": True, "sub": f"of {email}"}
+        page = browser.open(globex.provider.callback_url(redirected.address, **claims))
+        assert page.heading == "You already have an account"
+        assert buttons(page) == [f"Continue with {button}"]
+        assert ("Globex" in page.text) is (email == MINA["email"])
+        assert at_provider(globex, page.follow(f"Continue with {button}"))
