@@ -10,17 +10,16 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
-from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider
+from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.oauth.relying_party import RelyingParty
 from tests.support.oauth.world import NewWorld, World
 from tests.support.organizations.connected_organization import MINA, ConnectedOrganization, business_of
-from tests.support.organizations.management import PATH
+from tests.support.organizations.demanding_organization import DEMAND, ONLY, SECOND, add_connection
 from tests.support.tenants.tenant_server import answered
 from tests.support.visitors.visitor import NewVisitorAt
 
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**code=**"
 BOTH = pytest.mark.parametrize("has_script", [True, False], ids=["scripts", "no scripts"])
-OKTA = "Continue with okta"
 
 
 @pytest.fixture(params=[True, False], ids=["two steps", "one page"])
@@ -34,12 +33,8 @@ def globex(
 ) -> ConnectedOrganization:
     """An organization that demands its two connections."""
     globex = ConnectedOrganization(world, business_of(world, identity_app), new_visitor_at, fake_provider, Domain=None)
-    body = {
-        "Name": "okta", "ConnectionType": "oidc_custom", "Issuer": fake_provider.url, "ClientId": CLIENT,
-        "ClientSecret": SECRET,
-    }  # fmt: skip
-    answered(globex.business.send("POST", f"{PATH}/{globex.org}/connections", body))
-    globex.set_policies(MethodPolicy={"AllowedMethods": ["connection"]})
+    add_connection(globex)
+    globex.set_policies(**DEMAND)
     return globex
 
 
@@ -73,9 +68,9 @@ def test_address_of_the_domain_chooses_a_connection(
     lets_in(globex, served)
     page.goto(sign_in_address(served, shop))
     give_email(page, MINA["email"])
-    expect(page.get_by_text("Globex Gardens requires a connected account")).to_be_visible()
+    expect(page.get_by_text(ONLY)).to_be_visible()
     expect(page.locator("input[type=password]")).to_have_count(0)
-    page.get_by_role("link", name=OKTA).click()
+    page.get_by_role("link", name=SECOND).click()
     page.wait_for_url(AT_THE_SHOP)
 
 
@@ -89,7 +84,7 @@ def test_guest_chooses_a_password_for_the_organization(
     page = opened(java_script_enabled=has_script)
     page.goto(f"{sign_in_address(served, shop)}&{urlencode({'organization': globex.org})}")
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in to Globex Gardens")
-    expect(page.get_by_role("link", name=OKTA)).to_be_visible()
+    expect(page.get_by_role("link", name=SECOND)).to_be_visible()
     expect(page.locator("input[type=password]")).to_have_count(0)
     page.get_by_role("link", name="Sign in another way").click()
     expect(page.get_by_label("Email")).to_be_visible()
@@ -115,5 +110,5 @@ def test_sign_up_of_the_domain_chooses_a_connection(
     page.get_by_label("Email").fill(MINA["email"])
     page.get_by_label("Password", exact=True).fill("A staple & 9 horses")
     page.get_by_role("button", name="Create account").click()
-    page.get_by_role("link", name=OKTA).click()
+    page.get_by_role("link", name=SECOND).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Profile")

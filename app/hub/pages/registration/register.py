@@ -393,6 +393,7 @@ def _page(
         return RegisterPage(form, (), relying_party, provider_title=title)
     has_passkeys = registration is not None and _has_passkeys(registration) and sign_in_methods.is_taken(PASSKEY)
     kind = PasskeyRegisterPage if has_passkeys else RegisterPage
-    connections = sign_in_methods.offered_connections() if sign_in_methods.is_taken(CONNECTION) else ()
     is_required = requires_connection(is_direct=False)
+    is_offered = is_required or sign_in_methods.is_taken(CONNECTION)
+    connections = sign_in_methods.offered_connections() if is_offered else ()
     return kind(form, rules, relying_party, connections=connections, is_connection_required=is_required)

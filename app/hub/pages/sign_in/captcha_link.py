@@ -54,7 +54,8 @@ def show_captcha_link() -> Response:
 
 @continues(CaptchaUse.UNLOCK)
 def continue_sign_in(link: captcha_pages.CaptchaLinkView) -> Response:
-    form = new_login_form(identifier=link.identifier, remember=bool(link.typed.get("remember")))
+    kept = {"remember": bool(link.typed.get("remember")), "direct": link.typed.get("direct", "")}
+    form = new_login_form(identifier=link.identifier, **kept)
     form.captcha.prompt(link.captcha)
     return login_page(form).render()
 

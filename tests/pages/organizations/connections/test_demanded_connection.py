@@ -2,68 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.support.accounts.mailbox import link_in, mails_to
-from tests.support.fakes.identity_provider import CLIENT, SECRET
-from tests.support.oauth.relying_party import RelyingParty
-from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
+from tests.support.organizations.connected_organization import DOMAIN, MINA, NewConnected
+from tests.support.organizations.demanding_organization import (
+    ANOTHER_WAY,
+    FIRST,
+    NOBODY,
+    ONLY,
+    SECOND,
+    add_connection,
+    asks_password,
+    at_provider,
+    buttons,
+    demanding,
+    policy_of,
+    shop_of,
+    typed,
+)
 from tests.support.organizations.management import PATH
 from tests.support.tenants.tenant_server import answered
-from tests.support.visitors.visitor import VisitedPage
-
-DEMAND: dict[str, Any] = {"MethodPolicy": {"AllowedMethods": ["connection"]}}
-STRONG = "A staple & 9 horses"
-NOBODY = f"nobody@{DOMAIN}"
-FIRST, SECOND = "Continue with sign-in", "Continue with okta"
-ONLY = "Globex Gardens requires a connected account"
-ANOTHER_WAY = "Sign in another way"
-
-
-def demanding(new_connected: NewConnected, *, connections: int = 1, **settings: Any) -> ConnectedOrganization:
-    """Return an organization that demands its connections, none of which has a domain of its own."""
-    globex = new_connected(settings=settings, Domain=None)
-    if connections > 1:
-        add_connection(globex)
-    globex.set_policies(**DEMAND)
-    return globex
-
-
-def add_connection(globex: ConnectedOrganization, **members: Any) -> str:
-    """Add a second connection; return its id."""
-    body = {
-        "Name": "okta", "ConnectionType": "oidc_custom", "Issuer": globex.provider.url, "ClientId": CLIENT,
-        "ClientSecret": SECRET, **members,
-    }  # fmt: skip
-    return str(answered(globex.business.send("POST", f"{PATH}/{globex.org}/connections", body))["Id"])
-
-
-def shop_of(globex: ConnectedOrganization) -> RelyingParty:
-    return globex.tenant.application("shop", client_name="Shop", organization_usage="allow")
-
-
-def at_provider(globex: ConnectedOrganization, page: VisitedPage) -> bool:
-    return page.address.startswith(f"{globex.provider.url}/authorize")
-
-
-def typed(globex: ConnectedOrganization, email: str, *, is_stepwise: bool) -> VisitedPage:
-    """Type an address into the first page of a new browser."""
-    page = globex.new_visitor_at(globex.tenant).open("/login")
-    if is_stepwise:
-        return page.press("Continue", identifier=email)
-    return page.press("Sign in", identifier=email, password="correct horse 7")
-
-
-def buttons(page: VisitedPage) -> list[str]:
-    """Return the connections that a page offers."""
-    return re.findall(r'<span dir="auto">(Continue with [^<]+)</span>', page.html)
-
-
-def asks_password(page: VisitedPage) -> bool:
-    return 'name="password"' in page.html
 
 
 @pytest.mark.both_databases
@@ -125,11 +85,6 @@ def test_end_of_the_demand_lets_passwords_in(new_connected: NewConnected, change
         answered(globex.business.send("PUT", f"{PATH}/{globex.org}", {"Domains": []}))
     assert asks_password(typed(globex, MINA["email"], is_stepwise=True))
     assert "form-action 'self' https:" not in policy_of(globex.new_visitor_at(globex.tenant).open("/login"))
-
-
-def policy_of(page: VisitedPage) -> str:
-    assert page.answer is not None
-    return page.answer.headers["Content-Security-Policy"]
 
 
 def test_methods_that_are_switched_off_leave_a_demand(new_connected: NewConnected) -> None:
@@ -206,16 +161,6 @@ def test_canceled_sign_in_offers_the_connection_again(new_connected: NewConnecte
     assert "code" in page.press("Sign in", identifier=guest.email, password=guest.password).query
 
 
-def test_choosing_a_password_does_not_leave_the_demand(new_connected: NewConnected) -> None:
-    globex = demanding(new_connected, connections=2)
-    mina = globex.tenant.person(MINA["email"])
-    answered(globex.business.assign(mina.uid, globex.org, globex.member_role))
-    page = globex.visitor.authorize(shop_of(globex), organization=globex.org).follow(ANOTHER_WAY)
-    page = page.press("Sign in", identifier=mina.email, password=mina.password)
-    assert (buttons(page), asks_password(page)) == ([FIRST, SECOND], False)
-    assert globex.visitor.open("/profile").is_sign_in
-
-
 @pytest.mark.parametrize("address", ["/auth?org_name={org}", "/auth.aspx?action=login&org=Globex"])
 def test_older_address_offers_them_alone(new_connected: NewConnected, address: str) -> None:
     globex = demanding(new_connected, connections=2)
@@ -258,57 +203,6 @@ def test_organization_without_look_shows_no_name(new_connected: NewConnected) ->
     assert "Globex" not in page.visitor.cookie("method").value
 
 
-@pytest.mark.parametrize("connections", [1, 2])
-def test_registration_leads_to_the_demanded_connection(new_connected: NewConnected, connections: int) -> None:
-    """A password would sign nobody in; an address with an account and one without are led alike, and no account is made."""
-    globex = demanding(new_connected, connections=connections)
-    globex.tenant.person(MINA["email"])
-    count = globex.count_accounts()
-    for email in (MINA["email"], NOBODY):
-        page = globex.new_visitor_at(globex.tenant).open("/register")
-        assert "form-action 'self' https:" in policy_of(page)
-        page = page.press("Create account", email=email, password=STRONG)
-        assert at_provider(globex, page) if connections == 1 else buttons(page) == [FIRST, SECOND]
-    assert globex.count_accounts() == count
-
-
-@pytest.mark.parametrize("jit", [{"Enabled": False}, {"Enabled": True, "RequireApproval": True}])
-def test_provider_without_new_accounts_leaves_registration(new_connected: NewConnected, jit: dict[str, bool]) -> None:
-    globex = demanding(new_connected)
-    globex.set_policies(JITPolicy=jit)
-    page = globex.visitor.open("/register").press("Create account", email=NOBODY, password=STRONG)
-    assert page.heading == "Check your email"
-
-
-def test_registration_of_other_domains_stays(new_connected: NewConnected) -> None:
-    """Also where a connection has the domain, which nothing demands."""
-    globex = new_connected()
-    for email in (NOBODY, "abe@elsewhere.example"):
-        page = globex.new_visitor_at(globex.tenant).open("/register")
-        assert page.press("Create account", email=email, password=STRONG).heading == "Check your email"
-
-
-def test_registration_for_organization_offers_its_connections(new_connected: NewConnected) -> None:
-    globex = demanding(new_connected, connections=2)
-    page = globex.visitor.authorize(shop_of(globex), organization=globex.org, prompt="create")
-    assert page.heading == "Create your account"
-    assert (buttons(page), asks_password(page)) == ([FIRST, SECOND], False)
-    assert not any(globex.visitor.open(page.address).cost.values())
-    assert "code" in globex.visitor.open(globex.callback(page.follow(FIRST))).query
-
-
-def test_sent_form_makes_no_account_for_the_organization(new_connected: NewConnected) -> None:
-    """A theme's own template may still show the form."""
-    globex = demanding(new_connected, connections=2)
-    count = globex.count_accounts()
-    page = globex.visitor.authorize(shop_of(globex), organization=globex.org, prompt="create")
-    hidden = globex.visitor.open(f"/login?attempt={page.query['attempt']}&direct=y").form("Sign in").fields
-    typed_now = {"email": "abe@elsewhere.example", "password": STRONG}
-    answer = globex.visitor.send("POST", f"{globex.visitor.home}/register", {**hidden, **typed_now})
-    assert globex.count_accounts() == count
-    assert (buttons(answer), asks_password(answer)) == ([FIRST, SECOND], False)
-
-
 @pytest.mark.parametrize("address", ["/auth?org_name={org}", "/auth.aspx?action=login&org=Globex"])
 def test_older_address_opens_the_only_connection(new_connected: NewConnected, address: str) -> None:
     globex = demanding(new_connected)
@@ -317,57 +211,18 @@ def test_older_address_opens_the_only_connection(new_connected: NewConnected, ad
     assert globex.visitor.open(globex.callback(page)).heading == "Profile"
 
 
-def test_reset_password_does_not_leave_the_demand(new_connected: NewConnected) -> None:
-    """An account of the connection has no password; one that it sets by email signs it in nowhere, and the page leads on."""
-    globex = demanding(new_connected)
-    globex.sign_in()
-    globex.visitor.forget("session")
-    assert globex.linked()
-    page = globex.visitor.open("/forgot-password").press("Send reset link", identifier=MINA["email"])
-    (mail,) = mails_to(globex.tenant.services, globex.tenant.tenant_id, MINA["email"])[-1:]
-    page = globex.visitor.open(link_in(mail)).press("Save password", password=STRONG)
-    assert page.visitor.open("/profile").is_sign_in
-    page = globex.visitor.open("/login?direct=y")
-    page = page.press("Sign in", identifier=MINA["email"], password=STRONG)
-    assert (buttons(page), asks_password(page)) == (["Continue with Globex Gardens"], False)
-
-
-@pytest.mark.parametrize("has_identity", [True, False])
-def test_reauthentication_asks_for_the_demanded_connection(new_connected: NewConnected, has_identity: bool) -> None:
-    """The session began by password before the demand; the password would be refused after it was typed."""
-    globex = demanding(new_connected)
-    globex.set_policies(MethodPolicy={"AllowedMethods": None})
-    mina = globex.tenant.person(MINA["email"])
-    if has_identity:
-        globex.sign_in_anew()
-    else:
-        answered(globex.business.assign(mina.uid, globex.org, globex.member_role))
-    globex.visitor.open("/login?direct=y").press("Sign in", identifier=mina.email, password=mina.password)
-    globex.set_policies(**DEMAND)
-    page = globex.visitor.authorize(shop_of(globex), prompt="login")
-    assert page.heading == "Confirm it’s you"
-    assert (buttons(page), asks_password(page)) == (["Continue with Globex Gardens"], False)
-    redirected = page.follow("Continue with Globex Gardens")
-    assert "code" in globex.visitor.open(globex.callback(redirected, auth_time=globex.provider.now)).query
-
-
-@pytest.mark.parametrize("is_demanded", [True, False])
-def test_confirmation_page_hides_the_organization(new_connected: NewConnected, is_demanded: bool) -> None:
-    """The owner of a mailbox at another provider learns the organization of an account only by an address of its domain."""
-    globex = demanding(new_connected)
-    globex.sign_in()
-    account = globex.account()
-    assert account is not None
-    emails = [{"Type": "Primary", "Value": MINA["email"]}, {"Type": "Private", "Value": "mina@private.example"}]
-    answered(globex.business.tenant.send("PUT", f"/identity/v2/manage/account/{account.uid}/email", {"Email": emails}))
-    globex.set_policies(MethodPolicy={"AllowedMethods": ["connection"] if is_demanded else None})
-    globex.provider.known_to(globex.business.tenant, "google-like", trusts_email=True)
-    for email, button in ((MINA["email"], "Globex Gardens"), ("mina@private.example", "your organization")):
-        browser = globex.new_visitor_at(globex.tenant)
-        redirected = browser.open("/sign-in/with?provider=google-like")
-        claims = {**MINA, "email": email, "email_verified": True, "sub": f"of {email}"}
-        page = browser.open(globex.provider.callback_url(redirected.address, **claims))
-        assert page.heading == "You already have an account"
-        assert buttons(page) == [f"Continue with {button}"]
-        assert ("Globex" in page.text) is (email == MINA["email"])
-        assert at_provider(globex, page.follow(f"Continue with {button}"))
+@pytest.mark.parametrize(
+    "parameters", [{"login_hint": MINA["email"]}, {"domain_hint": DOMAIN}], ids=["login", "domain"]
+)
+def test_hint_names_one_of_the_organizations_connections(
+    new_connected: NewConnected, parameters: dict[str, str]
+) -> None:
+    """Also where the organization does not demand them; a hint of a foreign domain leads nowhere."""
+    globex = new_connected()
+    initech = new_connected(globex.tenant, name="Initech", domain="initech.example")
+    shop = shop_of(globex)
+    page = globex.visitor.authorize(shop, organization=globex.org, **parameters)
+    assert at_provider(globex, page)
+    assert parse_qs(urlsplit(page.address).query)["redirect_uri"] == [globex.connection["RedirectURI"]]
+    page = globex.visitor.authorize(shop, organization=initech.org, **parameters)
+    assert (buttons(page), asks_password(page)) == (["Continue with Initech Gardens"], True)

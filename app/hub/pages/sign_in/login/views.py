@@ -140,8 +140,8 @@ def submit_login() -> Response:
         return carry_identifier(_after_identifier(form), form.identifier.data or "")
     try:
         if form.captcha.needs_link:
-            remember = {"remember": "y"} if form.remember.data else {}
-            return mail_link(CaptchaUse.UNLOCK, form.identifier.data or "", remember)
+            kept = {name: "y" for name in ("remember", "direct") if form[name].data}
+            return mail_link(CaptchaUse.UNLOCK, form.identifier.data or "", kept)
         response = api()(sign_in_pages.sign_in, form.to_request())
     except errors.AccountLeaving as refusal:
         return offer_restore(refusal)
