@@ -36,6 +36,6 @@ register = hub_operation(
 )  # fmt: skip
 begin_with_passkey = hub_operation(
     "hub.begin_register_with_passkey", "POST /hub/register/passkey", RegisterRequest, PasskeyOptions,
-    errors=(*REGISTRATION_ERRORS, *PASSKEY, errors.WrongCaptcha, errors.PasskeyNeedsEmail),
+    errors=(*REGISTRATION_ERRORS, *PASSKEY, errors.WrongCaptcha, errors.PasskeyNeedsEmail, errors.LoginNotAllowed),
     summary="Start a registration with a passkey. The form is validated before the browser creates the passkey.",
 )  # fmt: skip

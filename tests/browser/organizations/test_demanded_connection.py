@@ -112,3 +112,15 @@ def test_sign_up_of_the_domain_chooses_a_connection(
     page.get_by_role("button", name="Create account").click()
     page.get_by_role("link", name=SECOND).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Profile")
+
+
+def test_sign_up_with_passkey_chooses_a_connection(globex: ConnectedOrganization, served: str, opened: Opened) -> None:
+    """The device makes no passkey, for which there would be no account."""
+    globex.tenant.change_settings(passkeys=True)
+    page = opened()
+    lets_in(globex, served)
+    page.goto(f"{served}/register")
+    page.get_by_label("Email").fill(MINA["email"])
+    page.get_by_role("button", name="Continue with a passkey").click()
+    page.get_by_role("link", name=SECOND).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Profile")

@@ -29,14 +29,7 @@ from app.hub import journey
 from app.hub.components import sign_in_methods
 from app.hub.components.captcha_link import continues, mail_link
 from app.hub.components.carried_identifier import carry_identifier, is_phone, prefilled_identifier
-from app.hub.components.sign_in_methods import (
-    CONNECTION,
-    PASSKEY,
-    PASSWORD,
-    SignInMethod,
-    provider_targets,
-    requires_connection,
-)
+from app.hub.components.sign_in_methods import CONNECTION, PASSKEY, PASSWORD, SignInMethod, requires_connection
 from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
 from app.hub.forms import captcha
 from app.hub.forms.passkey import PASSKEY_REFUSALS, options_response, read_credential
@@ -92,7 +85,7 @@ class RegisterPage(Page):
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        return provider_targets(super().form_targets)
+        return sign_in_methods.provider_targets(super().form_targets)
 
     @property
     def links(self) -> dict[str, str]:
@@ -306,9 +299,9 @@ def submit_register() -> Response:
         if lock.captcha is not None or isinstance(refusal, errors.WrongCaptcha):
             form.captcha.prompt(lock.captcha)
         return _page(form, refusal).render_refusal(refusal)
-    followed = journey.follow(response)
     if isinstance(response.step, LoginStep) and (response.step.connection or response.step.method_limit):
-        return carry_identifier(followed, form.email_typed)
+        return _lead(response, form)
+    followed = journey.follow(response)
     if connection:
         return followed
     return sign_in_methods.begin_method(
@@ -316,9 +309,17 @@ def submit_register() -> Response:
     )
 
 
+def _lead(response: StepResponse, form: RegisterForm) -> Response:
+    """Follow the step to the connections that the organization of the typed address demands."""
+    return carry_identifier(journey.follow(response), form.email_typed)
+
+
 def _without_script(registration: RegistrationView, form: RegisterForm) -> Response:
     """Show the form's errors, which the script leaves to the page; without errors, that JavaScript is missing."""
-    api()(begin_with_passkey, form.to_request())
+    try:
+        api()(begin_with_passkey, form.to_request())
+    except errors.LoginNotAllowed:  # the script got it, too, and left the form to the page
+        return _lead(api()(operation, form.to_request()), form)
     register_form = _with_captcha(form) if registration.has_captcha else form
     return replace(_page(register_form), page_notice=_SCRIPTLESS).render(422)
 

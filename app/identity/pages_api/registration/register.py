@@ -108,7 +108,12 @@ def _demanded(context: Context, req: registration_pages.RegisterRequest) -> Home
 
 @registration_pages.begin_with_passkey.implements
 def begin_with_passkey(context: Context, req: registration_pages.RegisterRequest) -> PasskeyOptions:
-    """Validate the form before the browser creates a passkey; whether the address is taken is not checked here."""
+    """Validate the form before the browser creates a passkey; whether the address is taken is not checked here.
+
+    Raises LoginNotAllowed where `register` leads to a demanded connection, so that the device gets no passkey without an account.
+    """
+    if _demanded(context, req) is not None:
+        raise errors.LoginNotAllowed
     passkey_sign_in.require_enabled(context)
     account_registration.require_enabled(context)
     ceremonies.refuse_misconfigured(context)

@@ -56,6 +56,18 @@ def test_provider_without_new_accounts_leaves_registration(new_connected: NewCon
     assert page.heading == "Check your email"
 
 
+def test_registration_with_passkey_leads_before_it_is_made(new_connected: NewConnected) -> None:
+    globex = demanding(new_connected, passkeys=True)
+    page = globex.visitor.open("/register")
+    fields = {**page.form("Continue with a passkey").fields, "email": NOBODY, "do": "passkey"}
+    offered = globex.visitor.client.post("/register/passkey/options", data=fields, base_url=globex.visitor.home)
+    assert (offered.status_code, offered.json) == (403, {})
+    assert at_provider(globex, page.press("Continue with a passkey", email=NOBODY))
+    fields["email"] = "abe@elsewhere.example"
+    offered = globex.visitor.client.post("/register/passkey/options", data=fields, base_url=globex.visitor.home)
+    assert offered.status_code == 200
+
+
 def test_registration_of_other_domains_stays(new_connected: NewConnected) -> None:
     """Also where a connection has the domain, which nothing demands."""
     globex = new_connected()
