@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.accounts.mailbox import link_in, mails_to
+from tests.support.accounts.mailbox import link_in, mails_to, path_of
 from tests.support.organizations.connected_organization import MINA, NewConnected
 from tests.support.organizations.demanding_organization import (
     ANOTHER_WAY,
@@ -163,3 +163,15 @@ def test_captcha_keeps_the_chosen_password(new_connected: NewConnected, connecti
     page = globex.visitor.open("/login?direct=y").press("Sign in", identifier=mina.email, password=mina.password)
     assert page.heading == "One more check"
     assert page.press("Continue", **solving(page, "Continue")).heading == "Profile"
+
+
+def test_emailed_captcha_keeps_the_chosen_password(new_connected: NewConnected) -> None:
+    lockout = {"type": "captcha", "maximum_failed_attempts": 1}
+    globex = demanding(new_connected, lockout=lockout, captcha={"work_bits": 8})
+    mina = globex.tenant.person(MINA["email"])
+    globex.visitor.open("/login?direct=y").press("Sign in", identifier=mina.email, password="wrong")
+    page = globex.visitor.open("/login?direct=y").press("Sign in", identifier=mina.email, password=mina.password)
+    page.press("Email me a link")
+    mail = mails_to(globex.tenant.services, globex.tenant.tenant_id, mina.email)[-1]
+    page = globex.visitor.open(path_of(link_in(mail)))
+    assert page.press("Sign in", identifier=mina.email, password=mina.password).heading == "Profile"
