@@ -284,7 +284,7 @@ def test_certificate_that_is_set_later_is_pinned_too(connection: Refreshed) -> N
     assert pem_of(signers.rsa_signer()) in [pem for pem, _ in connection.trusted()]
 
 
-def test_address_that_is_set_stays_whatever_the_metadata_says(connection: Refreshed) -> None:
+def test_address_that_is_set_outlives_new_metadata(connection: Refreshed) -> None:
     url = "https://login.idp.example/own"
     answered(connection.business.send("PUT", connection.path, {"IDPSignInUrl": url}))
     connection.served.content = served_by(signers.rsa_signer("next"))

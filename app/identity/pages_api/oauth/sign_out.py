@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.contract.applications.logout_settings import LogoutReason
 from app.contract.sessions.pages import sign_out_pages
 from app.contract.steps import ConfirmSignOutStep, FormPostStep, RedirectStep, SignedOutStep, StepResponse
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import account_store
@@ -61,7 +62,8 @@ def _at_provider(context: Context, session: BrowserSession, response: StepRespon
         return response
     step: RedirectStep | FormPostStep
     if isinstance(lead, PostedRequest):
-        step = FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name)
+        title = offered_connections.title_for(context, name)
+        step = FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name, title=title)
     else:
         step = RedirectStep(address=lead, connection=name)
     return response.model_copy(update={"step": step})
