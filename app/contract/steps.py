@@ -280,13 +280,13 @@ class RedirectStep(Wire):
 
 
 class FormPostStep(Wire):
-    """Post a form to the relying party (OAuth 2.0 Form Post Response Mode)."""
+    """Post a form to the relying party (OAuth 2.0 Form Post Response Mode), or a SAML message to a provider."""
 
     step: Literal["form_post"] = "form_post"
     address: str
     fields: dict[str, str]
     connection: str | None = None  # of an organization, to whose provider it leads
-    title: str | None = None  # of that organization
+    title: str | None = None  # of the provider; None where it goes to the relying party
 
 
 class ProfileStep(Wire):

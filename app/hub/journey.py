@@ -179,7 +179,7 @@ def _redirect(response: StepResponse, step: RedirectStep) -> Response:
 
 def _form_post(response: StepResponse, step: FormPostStep) -> Response:
     name = response.relying_party.name if response.relying_party else ""
-    return FormPostPage(step.address, tuple(step.fields.items()), name).render()
+    return FormPostPage(step.address, tuple(step.fields.items()), name, step.title or "").render()
 
 
 def _signed_out(response: StepResponse, step: SignedOutStep) -> Response:

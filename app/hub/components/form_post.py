@@ -12,7 +12,7 @@ from app.kit.web.urls import origin_of
 
 @dataclass(frozen=True)
 class FormPostPage(Page):
-    """Posts the authorization response to the application (OAuth 2.0 Form Post Response Mode)."""
+    """Posts the authorization response to the application (OAuth 2.0 Form Post Response Mode), or a SAML message to a provider."""
 
     template = "components/form_post.html"
     scripts = ("onward",)
@@ -20,6 +20,8 @@ class FormPostPage(Page):
     address: str
     parameters: tuple[tuple[str, str], ...]
     relying_party: str = ""
+    provider: str = ""
+    """The name of the provider that the form goes to; empty for an application."""
 
     @property
     def form_targets(self) -> tuple[str, ...]:
@@ -28,8 +30,12 @@ class FormPostPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, FormPostPage]:
+        request = ("https://idp.globex.example/sso", (("SAMLRequest", "PHg+"),))
         return {
-            "to the shop": cls("https://shop.example.com/callback", (("code", "c0de"), ("state", "5tate")), "Acme Shop")
+            "to a provider": cls(*request, provider="Globex Gardens"),
+            "to the shop": cls(
+                "https://shop.example.com/callback", (("code", "c0de"), ("state", "5tate")), "Acme Shop"
+            ),
         }
 
 

@@ -273,3 +273,23 @@ def test_metadata_of_another_entity_is_refused_at_once(business: Business, serve
         "IDPEntityId": "https://x.example",
     }
     assert refused(business.send("POST", f"{PATH}/{business.org}/connections", body)) == (400, 7900)
+
+
+def test_certificate_that_is_set_later_is_pinned_too(connection: Refreshed) -> None:
+    """An administrator cuts off a stolen key that the metadata still has."""
+    answered(connection.business.send("PUT", connection.path, {"IDPCertificate": pem_of(_valid_now())}))
+    assert connection.refresh() > 0
+    assert [pem for pem, _ in connection.trusted()] == [pem_of(_valid_now())]
+    answered(connection.business.send("PUT", connection.path, {"IDPMetadataUrl": connection.served.url}))  # no more
+    assert pem_of(signers.rsa_signer()) in [pem for pem, _ in connection.trusted()]
+
+
+def test_address_that_is_set_outlives_new_metadata(connection: Refreshed) -> None:
+    url = "https://login.idp.example/own"
+    answered(connection.business.send("PUT", connection.path, {"IDPSignInUrl": url}))
+    connection.served.content = served_by(signers.rsa_signer("next"))
+    connection.refresh()
+    found = connection.read()
+    assert found["IDPSignInUrl"] == url
+    assert found["IDPSignOutUrl"] == "https://idp.example/slo"
+    assert len(found["IDPCertificates"]) == 2

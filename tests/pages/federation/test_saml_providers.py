@@ -233,7 +233,7 @@ def test_too_many_or_broken_certificates_are_refused(partner: Partner) -> None:
         assert refusal.status_code == 400
 
 
-def test_identity_of_a_saml_provider_is_named_on_the_account_page(partner: Partner) -> None:
+def test_identity_of_a_provider_is_named_on_the_account_page(partner: Partner) -> None:
     partner.change(Domain=DOMAIN)
     partner.complete(partner.begin())
     assert "Partner AG" in partner.visitor.open("/identities").text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.contract.applications.logout_settings import LogoutReason
 from app.contract.sessions.pages import sign_out_pages
 from app.contract.steps import AnyStep, ConfirmSignOutStep, FormPostStep, RedirectStep, SignedOutStep, StepResponse
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import account_store
@@ -71,5 +72,6 @@ def _at_provider(context: Context, session: BrowserSession, step: RedirectStep |
     if lead is None:
         return step
     if isinstance(lead, PostedRequest):
-        return FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name)
+        title = offered_connections.title_for(context, name)
+        return FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name, title=title)
     return RedirectStep(address=lead, connection=name)

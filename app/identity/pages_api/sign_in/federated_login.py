@@ -120,7 +120,7 @@ def step_to(connection: OfferedConnection, lead: str | PostedRequest) -> Redirec
     """Return the step that leads the browser to the provider."""
     name, title = (connection.name, connection.title) if connection.org_id else (None, None)
     if isinstance(lead, PostedRequest):
-        return FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name, title=title)
+        return FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name, title=connection.title)
     return RedirectStep(address=lead, connection=name, title=title)
 
 

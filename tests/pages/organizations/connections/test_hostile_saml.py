@@ -7,6 +7,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from lxml import etree
@@ -191,3 +192,62 @@ def test_domain_lost_to_another_organization_signs_nobody_in(saml_globex: SamlOr
     path = f"/v2/manage/organizations/{saml_globex.org}"
     saml_globex.business.send("PUT", path, {"Domains": []})
     assert "This email can’t be used here" in saml_globex.sign_in(email=f"mina@{DOMAIN}").text
+
+
+@pytest.mark.parametrize("hint", ["a\x00b", "a\x1bb", "<x>&\"'", "\ufffe", "ü@globex.example", "x" * 320, "\ud83d"])
+def test_hint_of_any_text_begins_a_sign_in(new_saml_organization: NewSamlOrganization, hint: str) -> None:
+    globex = new_saml_organization(ConnectionType="saml_okta")
+    query = quote(hint, errors="surrogatepass")
+    page = globex.visitor.open(f"{globex.login_url}?login_hint={query}")
+    is_refused_here = page.status == 400 and "\x00" <= min(hint) < " "  # control characters reach no operation
+    assert is_refused_here or read_request(page.address).id, page.text
+
+
+def test_foreign_return_address_is_not_followed(saml_globex: SamlOrganization) -> None:
+    page = saml_globex.begin(return_url="https://evil.example/")
+    assert saml_globex.complete(page).heading == "Profile"
+
+
+def test_relay_state_of_an_unsolicited_answer_leads_nowhere_else(new_saml_organization: NewSamlOrganization) -> None:
+    globex = new_saml_organization(IsIDPInitiated=True)
+    page = globex.post(globex.visitor, globex.answer().posted(), "https://evil.example/")
+    assert page.press("Continue").heading == "Profile"
+
+
+def test_unsolicited_answer_asks_before_it_replaces_an_account(new_saml_organization: NewSamlOrganization) -> None:
+    globex = new_saml_organization(IsIDPInitiated=True)
+    person = globex.tenant.person("ada@elsewhere.example")
+    globex.visitor.open("/login").sign_in(person.email, person.password)
+    page = globex.post(globex.visitor, globex.answer().posted()).press("Continue")
+    assert page.heading == "Switch accounts?"
+
+
+def test_confirmation_without_token_or_answer_signs_nobody_in(new_saml_organization: NewSamlOrganization) -> None:
+    globex = new_saml_organization(IsIDPInitiated=True)
+    page = globex.post(globex.visitor, globex.answer().posted())
+    answer = page.query["answer"]
+    forged = globex.visitor.post_from_elsewhere("/sign-in/confirm", {"answer": answer})
+    assert forged.heading == "Sign in?"
+    assert globex.visitor.open("/profile").is_sign_in
+    assert globex.visitor.open("/sign-in/confirm").status == 400
+    assert globex.visitor.open("/sign-in/confirm?answer=unknown").status == 400
+
+
+def test_answer_waits_for_its_browser_and_no_other(saml_globex: SamlOrganization) -> None:
+    """The address after the post is useless to another browser, and stays good for its own."""
+    redirected = saml_globex.begin()
+    relay_state = read_request(redirected.address).relay_state
+    thief = saml_globex.new_visitor_at(saml_globex.tenant)
+    saml_globex.post(thief, saml_globex.answer(redirected).posted(), relay_state)
+    assert thief.open(f"{saml_globex.acs_path}?state={relay_state}").status == 410
+    assert saml_globex.visitor.open(f"{saml_globex.acs_path}?state={relay_state}").profile_name == "Mina Harker"
+
+
+def test_answered_state_is_useless_at_other_callbacks(saml_globex: SamlOrganization) -> None:
+    redirected = saml_globex.begin()
+    relay_state = read_request(redirected.address).relay_state
+    opaque = saml_globex.login_url.rpartition("/")[2]
+    for path in ("/socialauth/validate.sauth", f"/oauth/sp/{opaque}/callback"):
+        saml_globex.visitor.open(f"{path}?state={relay_state}&code=x")
+        assert saml_globex.visitor.open("/profile").is_sign_in
+    assert saml_globex.complete(redirected).profile_name == "Mina Harker"

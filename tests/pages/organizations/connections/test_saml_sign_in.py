@@ -250,6 +250,7 @@ def test_saml_request_is_posted_where_no_redirect_is_taken(saml_globex: SamlOrga
         call.commit()
     page = saml_globex.begin()
     assert page.status == 200
+    assert "Taking you to Globex Gardens" in page.text
     form = page.form("Continue")
     assert form.action == SIGN_IN
     assert "https://idp.globex.example" in str(page.answer.headers["Content-Security-Policy"] if page.answer else "")

@@ -77,6 +77,7 @@ class SamlUpstream:
     ) -> str | PostedRequest:
         """Return the signed AuthnRequest, by redirect unless the provider only takes forms. Raises ProviderUnavailable."""
         del language  # SAML has no place for it
+        hint = hint if hint.isprintable() else ""  # XML has no control characters
         if not self.sign_in_url:
             text = "the connection has no address of the provider for sign-in"
             raise ProviderUnavailable(

@@ -49,7 +49,8 @@ def completed(
         present = provider_certificates.of_content(stored, context.now) if is_same else ()
         trusted = provider_certificates.renewed(present, read.certificates, context.now)
         content |= {**read.content, **members, **provider_certificates.stored_as(trusted)}
-        content["stated"] = sorted(_STATED.intersection(members))
+        content["stated"] = []
+    content["stated"] = sorted({*content.get("stated", ()), *_STATED.intersection(members)})
     if "idp_sign_in_url" in members:
         content["idp_sign_in_binding"] = ""  # an address that is stated takes redirects
     if "idp_sign_out_url" in members:
