@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, nginx, Caddy, Chromium, Apache with mod_auth_openidc,
+# See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, OpenLDAP, nginx, Caddy, Chromium, Apache with mod_auth_openidc,
 # fonts, and what comes from npm.
 # Root on Debian gets the missing parts; any other user gets one sentence that names them. Nothing is skipped.
 set -euo pipefail
@@ -20,6 +20,7 @@ command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbou
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 command -v caddy >/dev/null || missing+=(caddy)
 command -v redis-server >/dev/null || missing+=(redis-server)
+command -v slapd >/dev/null || [ -x /usr/sbin/slapd ] || missing+=(slapd ldap-utils)
 have_chromium || missing+=(chromium-headless-shell)
 have_fonts || missing+=(fontconfig fonts-dejavu-core fonts-dejavu-extra fonts-liberation)
 
