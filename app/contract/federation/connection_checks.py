@@ -192,16 +192,16 @@ DIAGNOSES: Final[Mapping[ConnectionCheck, Diagnosis]] = MappingProxyType({
     ),
     _C.LDAP_TLS: Diagnosis(
         "TLS with the directory failed, or its certificate isn’t accepted.",
-        "The certificate must be valid now and name the host as `ServerUrl` does. Put the authority that issued it into `CACertificates`. "
+        "The certificate must be valid now and name the host as `ServerUrl` does. Put the authority that issued it into `CaCertificates`. "
         "With `ldap://`, turn StartTLS on at the directory. Connections without TLS are never made.",
     ),
     _C.LDAP_BIND: Diagnosis(
         "The directory refuses the service account, which searches for people.",
-        "Check `BindDN` and `BindPassword`, and whether the account expired or is locked.",
+        "Check `BindDn` and `BindPassword`, and whether the account expired or is locked.",
     ),
     _C.LDAP_SEARCH: Diagnosis(
         "The search doesn’t find exactly one entry with a usable subject.",
-        "Check `BaseDN`, `UserFilter` and `SubjectAttribute`, and the read rights of the service account. A login must match one person. "
+        "Check `BaseDn`, `UserFilter` and `SubjectAttribute`, and the read rights of the service account. A login must match one person. "
         "Referrals are never followed: name the server that has the entries.",
     ),
     _C.LDAP_PASSWORD: Diagnosis(
@@ -212,7 +212,7 @@ DIAGNOSES: Final[Mapping[ConnectionCheck, Diagnosis]] = MappingProxyType({
     ),
     _C.LDAP_GROUPS: Diagnosis(
         "The groups of a person can’t be read.",
-        "Check `GroupBaseDN` and `GroupFilter`, and the read rights of the service account.",
+        "Check `GroupBaseDn` and `GroupFilter`, and the read rights of the service account.",
     ),
     _C.LDAP_PASSWORD_CHANGE: Diagnosis(
         "The directory didn’t change a password.",

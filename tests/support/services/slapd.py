@@ -25,7 +25,7 @@ GROUPS = f"ou=groups,{SUFFIX}"
 ADMIN = f"cn=admin,{SUFFIX}"
 ADMIN_PASSWORD = "of the administrator"
 SERVICE = f"cn=gatehouse,{SUFFIX}"
-SERVICE_PASSWORD = "of the service account"
+SERVICE_PASSWORD = "s3rvice of gatehouse"
 PASSWORD = "correct horse battery staple"
 MAIL_DOMAIN = "corp.test"
 _SCHEMA = """
@@ -167,3 +167,12 @@ def _values(value: str | bytes | Sequence[str]) -> list[bytes]:
     if isinstance(value, bytes):
         return [value]
     return [text.encode() for text in ([value] if isinstance(value, str) else value)]
+
+
+def provider_of(server: Slapd, **changed: Any) -> dict[str, Any]:
+    """Return the LDAP provider of a server, as programs create it."""
+    return {
+        "ProviderName": "corp", "FriendlyProviderName": "Corp", "ServerUrl": server.url, "CaCertificates": server.ca.pem,
+        "BindDn": SERVICE, "BindPassword": SERVICE_PASSWORD, "BaseDn": PEOPLE, "Domain": MAIL_DOMAIN, "TrustsEmail": True,
+        **changed,
+    }  # fmt: skip

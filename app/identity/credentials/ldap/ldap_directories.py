@@ -1,0 +1,113 @@
+"""Which directory checks a password: the identifier that a person typed decides, or the identity of a known account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from app.contract.ldap import ldap_operations
+from app.contract.ldap.ldap_operations import LdapProvider
+from app.identity.directory.accounts import identifiers, linked_identities
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.linked_identities import Identity
+from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
+from app.identity.directory.identity_provider import LDAP_PREFIX
+from app.identity.platform.context import Context
+from app.identity.platform.resource_storage.items import Item
+from app.identity.platform.resource_storage.resource_store import items_of
+
+_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+_DOMAIN_SEPARATOR: Final = "\\"
+"""Between a Windows domain and a name: CORP\\ada."""
+
+
+@dataclass(frozen=True)
+class LdapDirectory:
+    """An LDAP provider with the password of its service account."""
+
+    provider: LdapProvider
+    bind_password: str = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The provider of its identities."""
+        return identity_provider_name(self.provider.provider_name)
+
+    @property
+    def title(self) -> str:
+        """The name that people read."""
+        return self.provider.friendly_provider_name or self.provider.provider_name
+
+    def trusts(self, email: str | None) -> bool:
+        """Return whether an address of the directory counts as verified: of its own domain alone, where it has one."""
+        own, domain = self.provider.domain, (email or "").rpartition("@")[2].lower()
+        return self.provider.trusts_email and bool(domain) and (not own or domain == own)
+
+
+@dataclass(frozen=True)
+class DirectoryLogin:
+    """The directory that checks a password, and the person there: by login, or by subject for a known account."""
+
+    directory: LdapDirectory
+    login: str = ""
+    subject: str = ""
+
+
+def identity_provider_name(provider_name: str) -> str:
+    """Return the provider of the identities of an LDAP provider."""
+    return f"{LDAP_PREFIX}{provider_name.lower()}"
+
+
+def is_of_directory(name: str) -> bool:
+    """Return whether the name of a provider is that of an LDAP provider."""
+    return name.strip().lower().startswith(LDAP_PREFIX)
+
+
+def active(context: Context) -> list[LdapDirectory]:
+    """Return the active LDAP providers, by name."""
+    items = items_of(context, ldap_operations.PROVIDERS).values()
+    found = [directory_of(item) for item in items if item.content.get("is_active", True)]
+    return sorted(found, key=lambda directory: directory.name)
+
+
+def directory_of(item: Item) -> LdapDirectory:
+    """Return a stored LDAP provider."""
+    provider = LdapProvider.model_validate({**item.content, "provider_name": item.name})
+    return LdapDirectory(provider, item.secrets.get("bind_password", ""))
+
+
+def by_name(context: Context, name: str) -> LdapDirectory | None:
+    """Return the active provider of identities with this name."""
+    return next((directory for directory in active(context) if directory.name == name.strip().lower()), None)
+
+
+def for_identifier(context: Context, identifier: TypedIdentifier) -> DirectoryLogin | None:
+    """Return the directory that checks the password of an identifier; None where this service does.
+
+    The identifier alone decides, so that an account is answered as none is.
+    """
+    if identifier.kind == "email":
+        domain = (identifiers.normalize_email(identifier.value) or "").rpartition("@")[2]
+        found = (each for each in active(context) if domain and each.provider.domain == domain)
+        directory = next(found, None)
+        return DirectoryLogin(directory, identifier.value.strip()) if directory is not None else None
+    if identifier.kind != "username":
+        return None
+    directory = next((each for each in active(context) if each.provider.accepts_usernames), None)
+    login = identifier.value.strip().rpartition(_DOMAIN_SEPARATOR)[2]
+    return DirectoryLogin(directory, login) if directory is not None else None
+
+
+def for_account(context: Context, account: Account) -> DirectoryLogin | None:
+    """Return the directory that checks the password of a known account, by its identity that signed in last; None without one."""
+    linked = [identity for identity in linked_identities.of(account) if is_of_directory(identity.provider)]
+    for identity in _latest_first(linked):
+        if (directory := by_name(context, identity.provider)) is not None:
+            return DirectoryLogin(directory, subject=identity.subject)
+    return None
+
+
+def _latest_first(linked: Iterable[Identity]) -> list[Identity]:
+    return sorted(linked, key=lambda identity: identity.used_at or _LONG_AGO, reverse=True)
