@@ -33,6 +33,7 @@ MAKERS: Final = {
         "access_token", "request_token", "exchange", "finish_sign_in", "redeem_sign_in",
     ),
     "authentication/passwordless/cross_device": ("redeem",),
+    "authentication/passwordless/password_login": ("sign_in",),
     "authentication/passwordless/smart_login": ("redeem",),
     "pages_api/interactions/page_sign_in": ("present", "try_after_first_factor"),
     "pages_api/interactions/return_codes": ("issue",),
@@ -51,6 +52,8 @@ SHARED: Final = frozenset(
         f"{SIGN_IN}/api_tokens:issue",
         "authentication/federation/token_handoff:access_token",
         "authentication/federation/token_handoff:exchange",
+        "authentication/passwordless/password_login:_sign_in",  # of a directory: tests/api/ldap
+        "authentication/passwordless/password_login:sign_in",
         "pages_api/interactions/page_sign_in:_begin_session",
         "pages_api/interactions/page_sign_in:try_after_first_factor",
         "credentials/tokens/tokens:slide",

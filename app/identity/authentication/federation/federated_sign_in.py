@@ -24,6 +24,7 @@ from app.identity.authentication.federation import (
 )
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.credentials import notifications
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
@@ -58,8 +59,10 @@ class UnknownState(Exception):
 def active_names(context: Context) -> tuple[str, ...]:
     """Return the providers of identities that can sign in now, on pages or in apps."""
     settings = context.tenant.settings.connections
-    return *(name for name, setting in settings.items() if can_sign_in(name, setting)), *jwt_providers.active_names(
-        context
+    return (
+        *(name for name, setting in settings.items() if can_sign_in(name, setting)),
+        *jwt_providers.active_names(context),
+        *(directory.name for directory in ldap_directories.active(context)),
     )
 
 

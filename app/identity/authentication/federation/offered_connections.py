@@ -16,11 +16,13 @@ from app.contract.federation.connection_completion import (
 from app.contract.federation.connections import NAMES, ConnectionSettings
 from app.contract.federation.identity_linking_operations import PROVIDERS
 from app.contract.federation.pages.connection_pages import CALLBACK, ORGANIZATION_CALLBACK, is_organization_connection
-from app.identity.directory.identity_provider import JWT_PREFIX
+from app.identity.credentials.ldap import ldap_directories
+from app.identity.directory.identity_provider import JWT_PREFIX, LDAP_PREFIX
 from app.identity.platform.context import Context
 
 if TYPE_CHECKING:
     from app.identity.authentication.federation.jwt_providers import JwtSender
+    from app.identity.credentials.ldap.ldap_directories import LdapDirectory
     from app.identity.directory.organizations.connections.organization_connection_store import (
         OrganizationConnectionRecord,
     )
@@ -107,13 +109,17 @@ def find_any(context: Context, name: str) -> OfferedConnection:
         from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
 
         return _of_organization(sign_in_connections.by_id(context, name))
+    if ldap_directories.is_of_directory(name):
+        return _of_directory(ldap_directories.by_name(context, name))
     return find(context, name)
 
 
 def find_to_begin(context: Context, name: str) -> OfferedConnection:
     """Return an active connection to whose provider a browser can be sent. Raises as `find` does."""
     connection = find_any(context, name)
-    if is_of_jwt_provider(connection.name) and not connection.login_url:
+    if ldap_directories.is_of_directory(connection.name) or (
+        is_of_jwt_provider(connection.name) and not connection.login_url
+    ):
         raise errors.ConnectionNotConfigured
     return connection
 
@@ -142,6 +148,13 @@ def _of_jwt_provider(sender: JwtSender) -> OfferedConnection:
     return OfferedConnection(
         sender.name, provider.app_name, False, can_reauthenticate=False, login_url=provider.login_url or ""
     )
+
+
+def _of_directory(directory: LdapDirectory | None) -> OfferedConnection:
+    """Return an LDAP provider as a connection. Raises ConnectionNotConfigured for None."""
+    if directory is None:
+        raise errors.ConnectionNotConfigured
+    return OfferedConnection(directory.name, directory.title, directory.provider.trusts_email, can_reauthenticate=True)
 
 
 def at_address(context: Context, address_key: str) -> OfferedConnection:
@@ -176,6 +189,9 @@ def title_and_mark(context: Context, name: str) -> tuple[str, str]:
         return sign_in_connections.title(context, name) or name, ""
     if is_of_jwt_provider(name):
         return (find_any(context, name).title if is_active(context, name) else name.removeprefix(JWT_PREFIX)), ""
+    if ldap_directories.is_of_directory(name):
+        directory = ldap_directories.by_name(context, name)
+        return (directory.title if directory is not None else name.removeprefix(LDAP_PREFIX)), ""
     settings = context.tenant.settings.connections.get(name) or preset_settings(name)
     if settings is None:
         return name, ""

@@ -71,7 +71,7 @@ def sign_in_with_password(
         MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: the verification of `options` could
             not be sent; programs get this error, hosted pages do not.
     """
-    _count_attempt(context)
+    count_attempt(context)
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, identifier.kind)
     lookup = account_lookup.find(context, identifier, is_hidden=hides_unknown)
     solved = _solve_lock(context, lookup, solution)
@@ -154,7 +154,8 @@ def _record_login(
     return login_records.record_login(context.work, renewed.uid, renewed.password_hash, now, new_hash=None, **flags)
 
 
-def _count_attempt(context: Context) -> None:
+def count_attempt(context: Context) -> None:
+    """Count an attempt of the network and of the tenant. Raises TooManyRequests."""
     limits = context.tenant.settings.limits
     context.count_attempt("sign_in", limits.sign_in_per_minute_per_address)
     if limits.sign_in_per_minute:

@@ -109,5 +109,10 @@ def for_account(context: Context, account: Account) -> DirectoryLogin | None:
     return None
 
 
+def has_password(context: Context, account: Account) -> bool:
+    """Return whether the account signs in by a password, of this service or of a directory."""
+    return account.password_hash is not None or for_account(context, account) is not None
+
+
 def _latest_first(linked: Iterable[Identity]) -> list[Identity]:
     return sorted(linked, key=lambda identity: identity.used_at or _LONG_AGO, reverse=True)

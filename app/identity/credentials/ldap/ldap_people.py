@@ -120,8 +120,13 @@ def with_groups(
 
 def roles_of(provider: LdapProvider, groups: tuple[str, ...]) -> set[str]:
     """Return the roles that groups give. A group is named by its DN, or by its first value alone: `staff` for `cn=staff,ou=groups`."""
+    return {provider.group_roles[group] for group in groups_with_roles(provider, groups)}
+
+
+def groups_with_roles(provider: LdapProvider, groups: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those keys of `GroupRoles` that name one of the groups: few, however many groups a person has."""
     held = {_folded(group) for group in groups} | {_folded(_first_value(group)) for group in groups}
-    return {role for group, role in provider.group_roles.items() if _folded(group) in held}
+    return tuple(group for group in provider.group_roles if _folded(group) in held)
 
 
 def _folded(dn: str) -> str:

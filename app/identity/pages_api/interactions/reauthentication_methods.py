@@ -17,6 +17,7 @@ from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts import account_store, linked_identities
@@ -59,7 +60,7 @@ def _methods(context: Context, account: Account, verified_email: str | None = No
     available = {}
     is_again = verified_email is None
     name = _login_name(context, account) if is_again else verified_email
-    if account.password_hash is not None and name:
+    if name and ldap_directories.has_password(context, account):
         available[PASSWORD_METHOD] = name
     if context.tenant.settings.passkeys and passkey_store.by_account(context, account.uid):
         available[PASSKEY_METHOD] = ""

@@ -30,6 +30,11 @@ class PasswordRefused(Exception):
         self.problem = problem
         self.detail = detail
 
+    @property
+    def is_notable(self) -> bool:
+        """Whether the directory gave another reason than that name and password do not match."""
+        return self.detail not in ("empty", "unknown", "49", "49 52e", "32", "34")
+
 
 class NewPasswordRefused(Exception):
     """The directory does not accept the new password: its own rules refuse it, or the person may not change it."""
