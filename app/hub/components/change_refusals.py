@@ -34,6 +34,9 @@ CHANGE_REFUSALS: Final[dict[type[ApiError], Notice]] = {
     errors.EmailUpdateRefused: Notice(
         _l("You’ve reached the email address limit"), _l("First, remove one you no longer use.")
     ),
+    errors.DirectoryUnavailable: Notice(
+        _l("We couldn’t check your password"), _l("Your organization’s sign-in isn’t responding. Try again later.")
+    ),
     errors.LastEmail: Notice(_l("This is your only email address"), _l("Add another one before removing this one.")),
     errors.PrivacyPolicyOutdated: Notice(_l("Our privacy notice has changed"), _l("Sign in again to accept it.")),
     ApiError: Notice(_l("Something went wrong"), _l("Nothing was changed. Try again, or get help.")),

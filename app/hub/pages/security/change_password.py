@@ -19,6 +19,7 @@ from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_i
 from app.hub.forms.password_rules import rules_of
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
+from app.hub.rendering.page import Notice
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -33,7 +34,13 @@ class ChangePasswordForm(NewPasswordForm):
     first_fields: tuple[str, ...] = ("old_password",)
     old_password = PasswordField(_l("Current password"), [InputRequired(_l("Enter your current password."))])
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
-    refusals = {errors.WrongCurrentPassword: ("old_password", _l("Wrong password."))}
+    refusals = {
+        errors.WrongCurrentPassword: ("old_password", _l("Wrong password.")),
+        errors.DirectoryPasswordRefused: (
+            "new_password",
+            _l("Your organization doesn’t accept this password. Try another one."),
+        ),
+    }
 
     def to_request(self) -> recovery_pages.ChangePasswordRequest:
         return recovery_pages.ChangePasswordRequest(
@@ -41,12 +48,23 @@ class ChangePasswordForm(NewPasswordForm):
         )
 
 
+def elsewhere_notice(refusal: ApiError) -> Notice:
+    """Return the notice of a password that the person changes in a directory, with the address where."""
+    address = (refusal.data or {}).get("PasswordUrl")
+    text = _l("Change it at %(address)s.", address=address) if address else _l("Change it where you usually do.")
+    return Notice(_l("Your organization manages this password"), text, "note")
+
+
 @dataclass(frozen=True)
 class ChangePasswordPage(NewPasswordPage):
     """Asks for the current and a new password."""
 
     template = "pages/security/change_password.html"
-    refusals = {**CHANGE_REFUSALS, **{kind: sign_in_notice(reason, 0) for kind, reason in REFUSALS.items()}}
+    refusals = {
+        **CHANGE_REFUSALS,
+        **{kind: sign_in_notice(reason, 0) for kind, reason in REFUSALS.items()},
+        errors.DirectoryPasswordElsewhere: elsewhere_notice,
+    }
 
     form: ChangePasswordForm
 
@@ -61,6 +79,14 @@ class ChangePasswordPage(NewPasswordPage):
             "weak": cls(weak, "ada@example.com", broken_rules),
             "suspended": cls(
                 ChangePasswordForm(), "ada@example.com", rules, page_notice=sign_in_notice(RefusalReason.SUSPENDED, 0)
+            ),
+            "managed elsewhere": cls(
+                ChangePasswordForm(),
+                "ada@example.com",
+                rules,
+                page_notice=elsewhere_notice(
+                    errors.DirectoryPasswordElsewhere(data={"PasswordUrl": "https://password.example.com"})
+                ),
             ),
             "token": cls(ChangePasswordForm().with_token_error(), "ada@example.com", rules),
         }
