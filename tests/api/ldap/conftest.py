@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from werkzeug.test import TestResponse
 
 from tests.support.services import slapd
-from tests.support.services.slapd import Slapd
+from tests.support.services.slapd import PASSWORD, Slapd
 from tests.support.tenants.machines import ask, machine
-from tests.support.tenants.tenant_server import NewTenantServer, TenantServer
+from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered
 
 Ask = Callable[..., Any]
+SignIn = Callable[..., TestResponse]
+PATH = "/v2/manage/custom-providers/ldap"
+LOGIN = "/identity/v2/auth/login"
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +41,24 @@ def send(tenant: TenantServer) -> Ask:
 def provider(directory: Slapd) -> dict[str, Any]:
     """Return the provider of the directory server, as a program creates it."""
     return slapd.provider_of(directory)
+
+
+@pytest.fixture
+def sign_in(tenant: TenantServer) -> SignIn:
+    """Return a function that signs in with an email, or with what is given."""
+
+    def sign_in(email: str | None = None, password: str = PASSWORD, **body: Any) -> TestResponse:
+        named = {"email": email} if email else {}
+        return tenant.send("POST", LOGIN, {**named, "password": password, **body}, with_secret=False)
+
+    return sign_in
+
+
+@pytest.fixture
+def corp(send: Ask, provider: dict[str, Any]) -> Callable[..., None]:
+    """Return a function that creates the provider, with changes."""
+
+    def create(**changed: Any) -> None:
+        answered(send("POST", PATH, {**provider, **changed}))
+
+    return create

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.kit.resources.resource import MASKED
-from tests.api.ldap.conftest import Ask
+from tests.api.ldap.conftest import PATH, Ask
 from tests.support.services import slapd
 from tests.support.services.identity_service import on_one_database
 from tests.support.services.slapd import PASSWORD, Slapd
@@ -15,7 +15,6 @@ from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
 
 pytestmark = on_one_database
-PATH = "/v2/manage/custom-providers/ldap"
 TEST = f"{PATH}/corp/test"
 
 

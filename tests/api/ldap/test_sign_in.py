@@ -4,45 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
-from werkzeug.test import TestResponse
 
-from tests.api.ldap.conftest import Ask
-from tests.api.ldap.test_providers import PATH
+from tests.api.ldap.conftest import Ask, SignIn
 from tests.support.fakes import silent_directory
 from tests.support.services import slapd
 from tests.support.services.identity_service import on_one_database
-from tests.support.services.slapd import HOST, PASSWORD, Slapd
+from tests.support.services.slapd import HOST, Slapd
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
 
 pytestmark = on_one_database
-LOGIN = "/identity/v2/auth/login"
 WRONG = (401, 966)
 LOCKED = (403, 1198)
-SignIn = Callable[..., TestResponse]
-
-
-@pytest.fixture
-def sign_in(tenant: TenantServer) -> SignIn:
-    """Return a function that signs in with an email, or with what is given."""
-
-    def sign_in(email: str | None = None, password: str = PASSWORD, **body: Any) -> TestResponse:
-        named = {"email": email} if email else {}
-        return tenant.send("POST", LOGIN, {**named, "password": password, **body}, with_secret=False)
-
-    return sign_in
-
-
-@pytest.fixture
-def corp(send: Ask, provider: dict[str, Any]) -> Callable[..., None]:
-    """Return a function that creates the provider, with changes."""
-
-    def create(**changed: Any) -> None:
-        answered(send("POST", PATH, {**provider, **changed}))
-
-    return create
 
 
 def lockout(tenant: TenantServer, attempts: int) -> None:

@@ -99,7 +99,8 @@ def test_person_changes_the_password_in_the_directory(
     page = visitor.open("/change-password")
     wrong = page.press("Save password", old_password="wrong", new_password="Zebra-kettle-91")
     assert "Wrong password." in wrong.text
-    page = visitor.open("/change-password").press("Save password", old_password=PASSWORD, new_password="Zebra-kettle-91"
+    page = visitor.open("/change-password").press(
+        "Save password", old_password=PASSWORD, new_password="Zebra-kettle-91"
     )
     assert "/security" in page.address
     other = new_visitor_at(world)
@@ -110,6 +111,7 @@ def test_person_changes_the_password_in_the_directory(
 def test_page_names_where_the_password_is_changed(corp: Corp, visitor: Visitor) -> None:
     corp(PasswordUrl="https://password.corp.test/")
     visitor.open("/login").sign_in("ada@corp.test", PASSWORD)
-    page = visitor.open("/change-password").press("Save password", old_password=PASSWORD, new_password="Zebra-kettle-91"
+    page = visitor.open("/change-password").press(
+        "Save password", old_password=PASSWORD, new_password="Zebra-kettle-91"
     )
     assert "Change it at https://password.corp.test/." in page.text

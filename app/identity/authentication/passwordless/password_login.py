@@ -110,8 +110,8 @@ def _account(context: Context, login: DirectoryLogin, identity: ProviderIdentity
     if holder is not None:
         return linked_identities.record_use(context, holder, identity)
     may_register = context.tenant.settings.registration
-    trusts = login.directory.trusts(identity.email)
-    use = federated_account.email_use(context, identity, trusts_email=trusts, may_register=may_register)
+    trusts_email = login.directory.provider.trusts_email  # the identity says of which domains
+    use = federated_account.email_use(context, identity, trusts_email=trusts_email, may_register=may_register)
     if use is EmailUse.SIGN_IN:
         return federated_account.by_email(context, identity, links_identity=True)
     if use is not EmailUse.UNPROVEN:

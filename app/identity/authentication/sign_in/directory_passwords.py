@@ -57,7 +57,7 @@ def verify(
         attempt.take_back()
         ldap_reports.report(context, login.directory, problem, (password,))
         raise errors.DirectoryUnavailable from None
-    attempt.take_back()
+    attempt.open_lock()
     groups = ldap_people.groups_with_roles(login.directory.provider, person.identity.groups or ())
     return replace(person.identity, groups=groups, is_anew=True)
 
@@ -122,6 +122,14 @@ class _DirectoryAttempt:
                 self.counted.take_back(transaction)
             elif lookup.account is None:
                 unknown_identifiers.take_back(self.context.within(transaction), lookup.name_hashes)
+
+    def open_lock(self) -> None:
+        """Take the attempt back after a right password, and end the lock that its solution opened."""
+        self.take_back()
+        lookup = self.lookup
+        if self.solved is not None and lookup is not None and lookup.account is not None:
+            with self.context.work.separate_transaction() as transaction:
+                login_records.reset_failures(transaction, lookup.account.uid, is_lock_solved=True)
 
     def refusal(self, refusal: PasswordRefused, *, shows_lock: bool) -> ApiError:
         """Return the error of a refused password. Only one that the directory confirmed says more than that it is wrong."""

@@ -40,10 +40,17 @@ class LdapDirectory:
         """The name that people read."""
         return self.provider.friendly_provider_name or self.provider.provider_name
 
-    def trusts(self, email: str | None) -> bool:
-        """Return whether an address of the directory counts as verified: of its own domain alone, where it has one."""
-        own, domain = self.provider.domain, (email or "").rpartition("@")[2].lower()
-        return self.provider.trusts_email and bool(domain) and (not own or domain == own)
+    def trusts(self, email: str | None, routed_domain: str = "") -> bool:
+        """Return whether an address of the directory counts as verified: of its own domain alone, where it has one.
+
+        Args:
+            routed_domain: the domain because of which the directory checks this password. That of an organization is verified.
+        """
+        domain = (email or "").rpartition("@")[2].lower()
+        if not self.provider.trusts_email or not domain:
+            return False
+        own = {name for name in (self.provider.domain, routed_domain) if name}
+        return not own or domain in own
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,7 @@ class DirectoryLogin:
     directory: LdapDirectory
     login: str = ""
     subject: str = ""
+    domain: str = ""  # of the login's address, because of which this directory checks it
 
 
 def identity_provider_name(provider_name: str) -> str:
@@ -90,14 +98,28 @@ def for_identifier(context: Context, identifier: TypedIdentifier) -> DirectoryLo
     """
     if identifier.kind == "email":
         domain = (identifiers.normalize_email(identifier.value) or "").rpartition("@")[2]
-        found = (each for each in active(context) if domain and each.provider.domain == domain)
-        directory = next(found, None)
-        return DirectoryLogin(directory, identifier.value.strip()) if directory is not None else None
+        directory = _of_domain(context, domain) if domain else None
+        return DirectoryLogin(directory, identifier.value.strip(), domain=domain) if directory is not None else None
     if identifier.kind != "username":
         return None
     directory = next((each for each in active(context) if each.provider.accepts_usernames), None)
     login = identifier.value.strip().rpartition(_DOMAIN_SEPARATOR)[2]
     return DirectoryLogin(directory, login) if directory is not None else None
+
+
+def _of_domain(context: Context, domain: str) -> LdapDirectory | None:
+    """Return the directory of a domain, or the one that the organization with this verified domain names."""
+    directories = active(context)
+    own = next((each for each in directories if each.provider.domain == domain), None)
+    if own is not None or not directories or not context.tenant.settings.organizations.enabled:
+        return own
+    from app.identity.directory.organizations import organization_store  # noqa: PLC0415 - few tenants have any
+    from app.identity.directory.organizations.domains import domains  # noqa: PLC0415 - as above
+
+    claim = domains.verified(context, domain)
+    organization = organization_store.by_id(context, claim.org_id) if claim is not None else None
+    named = organization.policy.method_policy.ldap_provider if organization and organization.is_active else None
+    return by_name(context, identity_provider_name(named)) if named else None
 
 
 def for_account(context: Context, account: Account) -> DirectoryLogin | None:

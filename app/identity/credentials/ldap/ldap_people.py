@@ -75,7 +75,7 @@ def find(connection: LdapConnection, request: DirectoryLogin) -> LdapPerson | No
         found = connection.find_subject(provider.base_dn, provider.subject_attribute, request.subject, attributes)
     else:
         found = connection.find(provider.base_dn, provider.user_filter, request.login, attributes)
-    return LdapPerson(found, _identity(directory, found)) if found is not None else None
+    return LdapPerson(found, _identity(directory, found, request.domain)) if found is not None else None
 
 
 def check_password(
@@ -137,7 +137,7 @@ def _first_value(dn: str) -> str:
     return dn.split(",", 1)[0].partition("=")[2]
 
 
-def _identity(directory: LdapDirectory, entry: LdapEntry) -> ProviderIdentity:
+def _identity(directory: LdapDirectory, entry: LdapEntry, domain: str) -> ProviderIdentity:
     """Return the identity of an entry. Raises LdapUnavailable without a usable subject."""
     provider = directory.provider
     subject = entry.subject(provider.subject_attribute)
@@ -153,7 +153,7 @@ def _identity(directory: LdapDirectory, entry: LdapEntry) -> ProviderIdentity:
     email = values.get("Email", "")
     email = email if len(email) <= _MAX_EMAIL_LENGTH else ""
     profile = {name: text[:_MAX_LENGTH] for name, text in values.items() if name not in _NOT_IN_PROFILE}
-    return ProviderIdentity(directory.name, subject, email or None, directory.trusts(email), profile)
+    return ProviderIdentity(directory.name, subject, email or None, directory.trusts(email, domain), profile)
 
 
 def mapped(provider: LdapProvider, entry: LdapEntry) -> Mapping[str, str]:

@@ -46,7 +46,7 @@ def sign_in(
         interaction, binding = interactions.start(context, InteractionKind.RETURN, NEW, interactions.new_ids())
     connection = offered_connections.find_any(context, login.directory.name)
     # a provider that is trusted in its own domain alone: the domain's owner could reset passwords anyway
-    needs_confirmation = not login.directory.provider.domain
+    needs_confirmation = not login.domain
     response = federated_login.sign_in_or_register(
         context, interaction, connection, identity, needs_confirmation=needs_confirmation
     )
