@@ -147,7 +147,7 @@ class ForgotTokenCreated(Wire):
 _FORGOT_ERRORS = (
     *CAPTCHA, errors.MalformedKey, errors.UsernameMissing, errors.EmailOrUsernameMissing, errors.MalformedEmail, errors.NotAuthenticated,
     errors.ResetUrlRefused,
-    errors.UnknownAccount, errors.AccountBlocked, errors.MailLimitReached,
+    errors.UnknownAccount, errors.AccountBlocked, errors.MailLimitReached, errors.DirectoryPasswordElsewhere,
 )  # fmt: skip
 forgot = operation(
     "passwords.forgot", "POST /identity/v2/auth/password", ForgotPassword, Posted, auth=API_KEY, error_profile=NAMED, accepts=Accept.JSON,

@@ -62,7 +62,7 @@ class PasswordChanged(Wire):
 
 
 forgot = hub_operation(
-    "hub.forgot", "POST /hub/password/forgot", ForgotRequest, StepResponse, errors=(errors.PinOff,),
+    "hub.forgot", "POST /hub/password/forgot", ForgotRequest, StepResponse, errors=(errors.PinOff, errors.DirectoryPasswordElsewhere),
     summary="Send a link or a code that resets a password or PIN; the response is the same for every identifier.",
 )  # fmt: skip
 read_recovery = hub_operation(

@@ -13,6 +13,13 @@ from app.kit.operations.errors import ApiError
 _LOCKED: Final = Notice(_l("Too many attempts"), _l("Changes are locked for now. Try again later."))
 
 
+def elsewhere_notice(refusal: ApiError) -> Notice:
+    """Return the notice of a password that the person changes in a directory, with the address where."""
+    address = (refusal.data or {}).get("PasswordUrl")
+    text = _l("Change it at %(address)s.", address=address) if address else _l("Change it where you usually do.")
+    return Notice(_l("Your organization manages this password"), text, "note")
+
+
 CHANGE_REFUSALS: Final[dict[type[ApiError], Notice]] = {
     errors.LockedForAWhile: _LOCKED,
     errors.LockedForCaptcha: _LOCKED,

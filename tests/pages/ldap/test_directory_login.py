@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.accounts.mailbox import mails_to
 from tests.support.fakes import silent_directory
 from tests.support.oauth.relying_party import RelyingParty
 from tests.support.oauth.world import World
@@ -115,3 +116,16 @@ def test_page_names_where_the_password_is_changed(corp: Corp, visitor: Visitor) 
         "Save password", old_password=PASSWORD, new_password="Zebra-kettle-91"
     )
     assert "Change it at https://password.corp.test/." in page.text
+
+
+def test_forgotten_password_of_the_domain_is_not_mailed(corp: Corp, visitor: Visitor, world: World) -> None:
+    """The domain decides, so that the page is the same for people and for unknown addresses."""
+    corp(PasswordUrl="https://password.corp.test/")
+    visitor.open("/login").sign_in("ada@corp.test", PASSWORD)
+    visitor.forget("session")
+    for email in ("ada@corp.test", "nobody@corp.test"):
+        page = visitor.open("/forgot-password").press("Send reset link", identifier=email)
+        assert "Change it at https://password.corp.test/." in page.text
+        subjects = [mail["subject"] for mail in mails_to(world.services, world.tenant_id, email)]
+        assert not any("password" in subject for subject in subjects)
+    assert "/sent" in visitor.open("/forgot-password").press("Send reset link", identifier="a@example.test").address

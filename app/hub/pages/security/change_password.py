@@ -12,14 +12,13 @@ from wtforms.validators import InputRequired
 from app.contract import errors
 from app.contract.recovery import recovery_pages
 from app.contract.tenants.settings import PasswordPolicy
-from app.hub.components.change_refusals import CHANGE_REFUSALS
+from app.hub.components.change_refusals import CHANGE_REFUSALS, elsewhere_notice
 from app.hub.components.sign_in_refusals import REFUSALS, RefusalReason, sign_in_notice
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_in_force, sample_weak
 from app.hub.forms.password_rules import rules_of
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.rendering.page import Notice
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -46,13 +45,6 @@ class ChangePasswordForm(NewPasswordForm):
         return recovery_pages.ChangePasswordRequest(
             old_password=self.old_password.data or "", new_password=self.new_password.data or ""
         )
-
-
-def elsewhere_notice(refusal: ApiError) -> Notice:
-    """Return the notice of a password that the person changes in a directory, with the address where."""
-    address = (refusal.data or {}).get("PasswordUrl")
-    text = _l("Change it at %(address)s.", address=address) if address else _l("Change it where you usually do.")
-    return Notice(_l("Your organization manages this password"), text, "note")
 
 
 @dataclass(frozen=True)

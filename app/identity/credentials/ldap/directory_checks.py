@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.contract import errors
-from app.identity.credentials.ldap import ldap_people, ldap_reports
+from app.identity.credentials.ldap import ldap_directories, ldap_people, ldap_reports
 from app.identity.credentials.ldap.ldap_directories import DirectoryLogin
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -41,11 +41,8 @@ def is_password(context: Context, login: DirectoryLogin, password: str) -> bool:
 
 def refuse_unchangeable(login: DirectoryLogin) -> None:
     """Raise DirectoryPasswordElsewhere where people do not change the directory's passwords here."""
-    provider = login.directory.provider
-    if provider.password_change not in _CHANGES:
-        raise errors.DirectoryPasswordElsewhere(
-            data={"PasswordUrl": provider.password_url} if provider.password_url else None
-        )
+    if login.directory.provider.password_change not in _CHANGES:
+        raise ldap_directories.managed_error(login.directory)
 
 
 def change(context: Context, login: DirectoryLogin, account: Account, old: str, new: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
+from app.contract import errors
 from app.contract.ldap import ldap_operations
 from app.contract.ldap.ldap_operations import LdapProvider
 from app.identity.directory.accounts import identifiers, linked_identities
@@ -120,6 +121,21 @@ def _of_domain(context: Context, domain: str) -> LdapDirectory | None:
     organization = organization_store.by_id(context, claim.org_id) if claim is not None else None
     named = organization.policy.method_policy.ldap_provider if organization and organization.is_active else None
     return by_name(context, identity_provider_name(named)) if named else None
+
+
+def refuse_reset(context: Context, identifier: TypedIdentifier) -> None:
+    """Raise DirectoryPasswordElsewhere where a directory has the password, which no message from here can reset.
+
+    The identifier alone decides, as at the sign-in.
+    """
+    if (login := for_identifier(context, identifier)) is not None:
+        raise managed_error(login.directory)
+
+
+def managed_error(directory: LdapDirectory) -> errors.DirectoryPasswordElsewhere:
+    """Return the error of a password that people change elsewhere, with the address."""
+    url = directory.provider.password_url
+    return errors.DirectoryPasswordElsewhere(data={"PasswordUrl": url} if url else None)
 
 
 def for_account(context: Context, account: Account) -> DirectoryLogin | None:
