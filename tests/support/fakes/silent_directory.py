@@ -58,6 +58,14 @@ def responds(text: bytes) -> Behaviour:
     return behave
 
 
+def drips(connection: socket.socket, ended: threading.Event) -> None:
+    """Answer without end, one byte at a time."""
+    connection.recv(4_096)
+    connection.sendall(b"\x30\x82\x0f\xff")
+    while not ended.wait(0.02):
+        connection.sendall(b"\0")
+
+
 def hangs_after_tls(context: ssl.SSLContext) -> Behaviour:
     """Return a server that completes TLS, and answers no operation."""
 

@@ -71,6 +71,8 @@ class LdapConnection:
         Args:
             template: the filter, in which `{login}` stands for the escaped login.
         """
+        if not _is_carried(login):
+            return None
         return self._find(base, template.replace(_LOGIN_TEXT, escape_filter_chars(login)), attributes)
 
     def find_subject(self, base: str, name: str, subject: str, attributes: Sequence[str]) -> LdapEntry | None:
@@ -109,7 +111,7 @@ class LdapConnection:
 
         An empty password is never sent: the server would take it for an anonymous bind, which succeeds (RFC 4513 section 5.1.2).
         """
-        if not password or "\0" in password or not dn:
+        if not password or "\0" in password or not dn or not _is_carried(password):
             raise PasswordRefused(PasswordProblem.WRONG, "empty")
         refusals = (
             ldap.INVALID_CREDENTIALS, ldap.NO_SUCH_OBJECT, ldap.INVALID_DN_SYNTAX, ldap.UNWILLING_TO_PERFORM,
@@ -210,6 +212,15 @@ def _unbind(handle: Any) -> None:
         handle.unbind_s()
     except ldap.LDAPError:  # the server closed the connection first
         return
+
+
+def _is_carried(text: str) -> bool:
+    """Return whether LDAP can carry a text: UTF-8 has no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _code(problem: Any) -> str:

@@ -89,7 +89,7 @@ class TlsBridge:
             return 0
         if not content:
             raise ConnectionError
-        target.settimeout(self._deadline.seconds or None)
+        target.settimeout(_timeout(self._deadline))
         target.sendall(content)
         return len(content)
 
@@ -126,7 +126,7 @@ def _connected(resolver: Resolver, server: LdapServer, deadline: Deadline) -> so
         if deadline.is_over:
             break
         try:
-            return socket.create_connection((address, server.port), timeout=deadline.seconds / 2 or None)
+            return socket.create_connection((address, server.port), timeout=_timeout(deadline) / 2)
         except OSError as refusal:
             problem = refusal.strerror or type(refusal).__name__
     raise LdapUnavailable(
@@ -140,10 +140,10 @@ def _connected(resolver: Resolver, server: LdapServer, deadline: Deadline) -> so
 def _with_tls(plain: socket.socket, server: LdapServer, deadline: Deadline) -> ssl.SSLSocket:
     """Return the connection with TLS, its certificate verified. Raises LdapUnavailable."""
     try:
-        plain.settimeout(deadline.seconds or None)
+        plain.settimeout(_timeout(deadline))
         if server.starts_tls:
             _request_tls(plain, deadline)
-        plain.settimeout(max(deadline.seconds, 0.001))
+        plain.settimeout(_timeout(deadline))
         return server.ssl_context().wrap_socket(plain, server_hostname=server.host)
     except ssl.SSLCertVerificationError as refusal:
         raise _tls_refusal(plain, server, refusal.verify_message) from None
@@ -179,10 +179,15 @@ def _request_tls(plain: socket.socket, deadline: Deadline) -> None:
         raise ConnectionError("the server refuses StartTLS")
 
 
+def _timeout(deadline: Deadline) -> float:
+    """Return the seconds that are left, never 0, which a socket takes for something else."""
+    return max(deadline.seconds, 0.001)
+
+
 def _read(plain: socket.socket, size: int, deadline: Deadline) -> bytes:
     content = b""
     while len(content) < size:
-        plain.settimeout(max(deadline.seconds, 0.001))
+        plain.settimeout(_timeout(deadline))
         piece = plain.recv(size - len(content))
         if not piece:
             raise ConnectionError("the server closed the connection")

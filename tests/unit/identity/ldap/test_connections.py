@@ -102,6 +102,13 @@ def test_silent_server_ends_with_the_deadline(scheme: str) -> None:
     assert refusal.finding.received == "no answer in time"
 
 
+@pytest.mark.parametrize("scheme", ["ldap", "ldaps"])
+def test_server_that_drips_ends_with_the_deadline(scheme: str) -> None:
+    with silent_directory.server(silent_directory.drips) as port:
+        refusal = refusal_of(f"{scheme}://{HOST}:{port}", "", seconds=0.4)
+    assert refusal.check is ConnectionCheck.LDAP_TLS
+
+
 @pytest.mark.parametrize("hangs", [silent_directory.hangs_after_tls, silent_directory.drips_after_tls])
 def test_server_that_answers_no_bind_ends_with_the_deadline(
     hangs: Callable[[ssl.SSLContext], Behaviour], tmp_path: Path

@@ -47,7 +47,7 @@ def test_starttls_and_ldaps_find_and_bind_a_person(directory: Slapd) -> None:
             connection.check_password(entry.dn, PASSWORD)
 
 
-@pytest.mark.parametrize("password", ["wrong", "", "\0", PASSWORD + "\0", "ü" * 2_000])
+@pytest.mark.parametrize("password", ["wrong", "", "\0", PASSWORD + "\0", "ü" * 2_000, "\ud800"])
 def test_wrong_and_empty_passwords_are_refused(directory: Slapd, password: str) -> None:
     with conversation(directory) as connection, pytest.raises(PasswordRefused) as refusal:
         connection.check_password(f"uid=ada,{PEOPLE}", password)
@@ -64,7 +64,7 @@ def test_bind_of_an_unknown_entry_is_a_wrong_password(directory: Slapd) -> None:
     "login",
     [
         "*", "a*", "ada)(uid=*", "*)(objectClass=*", "ada)(|(uid=*", "ada\0", "\\2a", "ada)(userPassword=*))(|(uid=a", "(ada)",
-        "ada@corp.test)(!(uid=x)", "\\", "\u202eada", "ada\n", "é*", "*" * 10_000,
+        "ada@corp.test)(!(uid=x)", "\\", "\u202eada", "ada\n", "é*", "*" * 10_000, "\ud800ada", "{login}", "{dn}",
     ],
 )  # fmt: skip
 def test_no_login_changes_the_filter(directory: Slapd, login: str) -> None:
