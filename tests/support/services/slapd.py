@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +155,13 @@ class Slapd(TestServer):
         self.add(dn, **{**facts, **attributes})
         return dn
 
+    def subject_of(self, uid: str) -> str:
+        """Return the `entryUUID` of a person."""
+        connection = self.as_admin()
+        (_, attributes), *_ = connection.search_s(PEOPLE, ldap.SCOPE_SUBTREE, f"(uid={uid})", ["entryUUID"])
+        connection.unbind_s()
+        return str(attributes["entryUUID"][0].decode())
+
     def add_group(self, name: str, *members: str) -> str:
         dn = f"cn={name},{GROUPS}"
         self.add(dn, objectClass="groupOfNames", member=members)
@@ -161,6 +170,14 @@ class Slapd(TestServer):
     def remove(self) -> None:
         super().remove()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@cache
+def shared() -> Slapd:
+    """Return a server that runs until the process ends, for people whom no test changes."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(Slapd.running())
 
 
 def _values(value: str | bytes | Sequence[str]) -> list[bytes]:

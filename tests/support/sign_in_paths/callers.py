@@ -52,7 +52,6 @@ SHARED: Final = frozenset(
         f"{SIGN_IN}/api_tokens:issue",
         "authentication/federation/token_handoff:access_token",
         "authentication/federation/token_handoff:exchange",
-        "authentication/passwordless/password_login:_sign_in",  # of a directory: tests/api/ldap
         "authentication/passwordless/password_login:sign_in",
         "pages_api/interactions/page_sign_in:_begin_session",
         "pages_api/interactions/page_sign_in:try_after_first_factor",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract import errors
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, StepResponse
@@ -25,6 +27,8 @@ def sign_in(
     identifier: TypedIdentifier,
     password: str,
     solution: LockSolution,
+    *,
+    remember: bool,
 ) -> StepResponse:
     """Verify the password at the directory, and return the next step for the person's identity. Raises as the operation does."""
     from app.identity.authentication.sign_in import directory_passwords  # noqa: PLC0415 - loads the LDAP client
@@ -41,9 +45,9 @@ def sign_in(
     except errors.DirectoryUnavailable:
         step = LoginStep(reason=LoginReason.BROKEN, reference=context.raw.request_id)
         return StepResponse(step=step, interaction_id=interaction_id)
-    binding = None
-    if interaction is None:
-        interaction, binding = interactions.start(context, InteractionKind.RETURN, NEW, interactions.new_ids())
+    interaction, binding = interactions.save_or_start(
+        context, interaction or interactions.new_ids(), InteractionKind.RETURN, replace(state, remembers=remember)
+    )
     connection = offered_connections.find_any(context, login.directory.name)
     # a provider that is trusted in its own domain alone: the domain's owner could reset passwords anyway
     needs_confirmation = not login.domain

@@ -57,7 +57,10 @@ def sign_in(context: Context, interaction: Interaction, account: Account, identi
     is_typed = ldap_directories.is_of_directory(identity.provider)
     method = password_sign_in.PASSWORD if is_typed else pending_identities.FEDERATED
     next_page = page_sign_in.try_after_first_factor(
-        context, interaction, account, Authentication((method,), provider=identity.provider)
+        context,
+        interaction,
+        account,
+        Authentication((method,), provider=identity.provider, remember=is_typed and interaction.state.remembers),
     )
     if next_page is not None:
         return next_page

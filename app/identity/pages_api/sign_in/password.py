@@ -78,7 +78,8 @@ def _step_elsewhere(
         return None
     from app.identity.pages_api.sign_in import directory_login  # noqa: PLC0415 - few tenants have any
 
-    return directory_login.sign_in(context, interaction, login, identifier, req.password, solution)
+    remember = page_sign_in.can_remember(context, req.remember)
+    return directory_login.sign_in(context, interaction, login, identifier, req.password, solution, remember=remember)
 
 
 def _step_to_provider(context: Context, req: sign_in_pages.SignInRequest) -> StepResponse | None:
