@@ -42,6 +42,8 @@ def test_provider_is_stored_with_a_masked_password(send: Ask, provider: dict[str
         ("UserFilter", "(uid={login}"),
         ("UserFilter", "(uid={login})(objectClass=*)"),
         ("UserFilter", "uid={login}"),
+        ("UserFilter", "({login}=*)"),
+        ("UserFilter", "(&(uid=a)(x{login}=ada))"),
         ("GroupFilter", "(member=cn=x)"),
         ("SubjectAttribute", "entry)(uid=*"),
         ("DataMap", {"Password": "userPassword"}),
@@ -69,6 +71,8 @@ def test_domain_and_usernames_have_one_provider(send: Ask, provider: dict[str, A
 def test_program_without_all_powers_changes_nothing(tenant: TenantServer, provider: dict[str, Any]) -> None:
     token = machine(tenant, "provider:create", "provider:update", "provider:read")
     assert ask(tenant, token, "POST", PATH, provider).status_code == 403
+    answered(ask(tenant, machine(tenant, "all"), "POST", PATH, provider))
+    assert ask(tenant, token, "POST", TEST, {"Login": "ada", "Password": "a guess"}).status_code == 403
 
 
 def test_trial_shows_what_a_sign_in_would_make(send: Ask, provider: dict[str, Any], directory: Slapd) -> None:

@@ -18,6 +18,7 @@ Corp = Callable[..., None]
 WRONG = "Wrong email or password."
 
 
+@pytest.mark.both_databases
 def test_form_signs_in_and_continues_the_request(corp: Corp, visitor: Visitor, shop: RelyingParty) -> None:
     corp()
     page = visitor.authorize(shop, state="of the app").sign_in("ada@corp.test", PASSWORD)

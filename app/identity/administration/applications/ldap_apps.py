@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -14,6 +15,7 @@ from app.contract.ldap.ldap_operations import LdapProvider, LdapTest, LdapTested
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.applications import provider_domains
 from app.identity.credentials.ldap import ldap_directories
+from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resource_storage.items import Item, StoreAccess
@@ -27,6 +29,8 @@ _FILTERS: Final = (
     ("user_filter", ldap_operations.LOGIN_PLACE),
     ("group_filter", ldap_operations.MEMBER_PLACE),
 )
+_NAMES_ATTRIBUTE: Final = re.compile(r"\([^()=]*\{(login|dn)\}")
+"""A filter in which what a person typed would name an attribute."""
 _FILLABLE: Final = FIELDS.keys() - {"ID", "EmailVerified"}
 """The fields that `DataMap` may fill: `SubjectAttribute` and `TrustsEmail` decide about the others."""
 
@@ -34,7 +38,7 @@ _FILLABLE: Final = FIELDS.keys() - {"ID", "EmailVerified"}
 def name_problems(content: LdapProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     for key, place in _FILTERS:
         text = getattr(content, key)
-        if place not in text or not _is_balanced(text.replace(place, "x")):
+        if place not in text or not _is_balanced(text.replace(place, "x")) or _NAMES_ATTRIBUTE.search(text):
             yield key, f"an LDAP filter with balanced parentheses and {place}, such as (uid={place})"
     if unknown := next((field for field in content.data_map if field not in _FILLABLE), None):
         yield "data_map", f"a field that a directory fills, such as Email or FirstName; found {unknown[:60]}"
@@ -82,6 +86,7 @@ def test(context: Context, req: LdapTest) -> LdapTested:
     item = SHARED_TABLE.item(StoreAccess.of(context), ldap_operations.PROVIDERS, (req.provider_name,))
     if item is None:
         raise errors.UnknownLdapProvider
+    powers.require_powers(context, powers_of(context, item))  # it may guess passwords, which counts for nobody
     context.count_against("ldap test", _RATE)
     tested = ldap_trials.run(context, ldap_directories.directory_of(item), req.login, req.password)
     context.audit.record("ldap_provider.tested", id=item.name, check=tested.check)

@@ -125,16 +125,17 @@ def roles_of(provider: LdapProvider, groups: tuple[str, ...]) -> set[str]:
 
 def groups_with_roles(provider: LdapProvider, groups: tuple[str, ...]) -> tuple[str, ...]:
     """Return those keys of `GroupRoles` that name one of the groups: few, however many groups a person has."""
-    held = {_folded(group) for group in groups} | {_folded(_first_value(group)) for group in groups}
-    return tuple(group for group in provider.group_roles if _folded(group) in held)
+    if not (groups and provider.group_roles):
+        return ()
+    from app.identity.platform.ldap import distinguished_names  # noqa: PLC0415 - loads python-ldap, which gave the groups
 
-
-def _folded(dn: str) -> str:
-    return ",".join(part.strip() for part in dn.casefold().split(","))
-
-
-def _first_value(dn: str) -> str:
-    return dn.split(",", 1)[0].partition("=")[2]
+    names = {distinguished_names.comparable(group) for group in groups}
+    values = {distinguished_names.first_value(group) for group in groups}
+    return tuple(
+        group
+        for group in provider.group_roles
+        if group.casefold() in values or distinguished_names.comparable(group) in names
+    )
 
 
 def _identity(directory: LdapDirectory, entry: LdapEntry, domain: str) -> ProviderIdentity:
