@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
 
 from app.kit.resources.resource import MASKED
-from tests.api.ldap.conftest import PATH, Ask
+from tests.api.ldap.conftest import PATH, Ask, SignIn
 from tests.support.services import slapd
 from tests.support.services.identity_service import on_one_database
 from tests.support.services.slapd import PASSWORD, Slapd
@@ -113,3 +114,14 @@ def test_trial_names_the_step_that_failed(
     assert all(tested[name] for name in ("Problem", "Expected", "Received", "Advice"))
     assert slapd.SERVICE_PASSWORD not in str(tested)
     assert refused(send("POST", f"{PATH}/other/test", {"Login": "ada"})) == (404, 7966)
+
+
+def test_installation_without_the_extra_names_it(
+    send: Ask, provider: dict[str, Any], sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(send("POST", PATH, provider))
+    monkeypatch.setitem(sys.modules, "ldap", None)  # as where nothing of the name can be imported
+    tested = answered(send("POST", TEST, {"Login": "ada"}))
+    assert (tested["Passed"], tested["Check"]) == ([], "configuration")
+    assert "extra ldap" in tested["Received"]
+    assert refused(sign_in("ada@corp.test")) == (503, 7968)
