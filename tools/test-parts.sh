@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, OpenLDAP, nginx, Caddy, Chromium, Apache with mod_auth_openidc,
-# fonts, and what comes from npm.
+# See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, nginx, Caddy, Chromium, Apache with mod_auth_openidc,
+# OpenLDAP with python-ldap, fonts, and what comes from npm.
 # Root on Debian gets the missing parts; any other user gets one sentence that names them. Nothing is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,6 +12,7 @@ installs_headless_shell() { [ "$(id -u)" = 0 ] && apt-cache show chromium-headle
 have_chromium() { command -v chromium-headless-shell || { any_chromium && ! installs_headless_shell; }; } &>/dev/null
 # Layouts are measured in the widths of these: with other fonts, words wrap elsewhere. DejaVu has Arabic.
 have_fonts() { command -v fc-list >/dev/null && [ -n "$(fc-list 'Liberation Sans' family)" ] && [ -n "$(fc-list 'DejaVu Sans:lang=ar' family)" ]; }
+have_python_ldap() { .venv/bin/python -c 'import ldap' 2>/dev/null; }
 
 missing=()
 have_postgres || missing+=(postgresql)
@@ -21,6 +22,7 @@ command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 command -v caddy >/dev/null || missing+=(caddy)
 command -v redis-server >/dev/null || missing+=(redis-server)
 command -v slapd >/dev/null || [ -x /usr/sbin/slapd ] || missing+=(slapd ldap-utils)
+have_python_ldap || [ -e /usr/include/ldap.h -a -e /usr/include/sasl/sasl.h ] || missing+=(gcc python3-dev libldap2-dev libsasl2-dev)
 have_chromium || missing+=(chromium-headless-shell)
 have_fonts || missing+=(fontconfig fonts-dejavu-core fonts-dejavu-extra fonts-liberation)
 
@@ -35,6 +37,8 @@ if [ ${#missing[@]} -gt 0 ]; then
     RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" |
         sed -un 's/^Setting up \([^ ]*\).*/  \1/p'
 fi
+
+have_python_ldap || .venv/bin/python -m pip install --disable-pip-version-check --no-input --quiet --require-hashes -r requirements-ldap.lock
 
 if ! cmp -s package-lock.json node_modules/.installed-lock; then
     echo "Installing the page checkers (axe-core, html-validate), OpenID clients and packages of the quickstarts ..."

@@ -8,6 +8,7 @@ import click
 
 from app.commands.errors import CommandError, open_services
 from app.commands.prompts import tenant_work
+from app.contract.federation.connection_checks import stored_name
 
 if TYPE_CHECKING:
     from app.identity.authentication.federation.connection_traces import ConnectionTrace
@@ -38,7 +39,9 @@ def why(tenant_name: str, reference: str | None, connection: str) -> None:
             work.rollback()
     if reference is None:
         for trace in found:
-            click.echo(f"{trace.at:%Y-%m-%d %H:%M:%S}  {trace.reference:16}  {_place(trace)}  {trace.failed_check}")
+            click.echo(
+                f"{trace.at:%Y-%m-%d %H:%M:%S}  {trace.reference:16}  {_place(trace)}  {stored_name(trace.failed_check, trace.cause)}"
+            )
         return
     if not found:
         raise CommandError(
@@ -56,7 +59,7 @@ def _described(trace: ConnectionTrace) -> str:
     parts = (
         ("when", f"{trace.at:%Y-%m-%d %H:%M:%S}"),
         ("connection", _place(trace)),
-        ("failed check", trace.failed_check),
+        ("failed check", stored_name(trace.failed_check, trace.cause)),
         ("problem", trace.diagnosis.problem),
         ("expected", trace.expected),
         ("received", trace.received),

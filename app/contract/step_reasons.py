@@ -11,6 +11,8 @@ class LoginReason(StrEnum):
     BROWSER = "browser"  # as PASSWORD, after another device approved the sign-in
     DENIED = "denied"  # at the provider, or the identity is not linked any more
     BROKEN = "broken"  # the provider does not respond
+    UNVERIFIED_ANSWER = "refused"  # the provider responded, and its answer is not accepted
+    UNUSABLE = "unusable"  # the connection is incomplete or turned off, or the provider refuses its client
     UNKNOWN_IDENTITY = "nobody"  # no account has the provider's identity, and it may not register
     NOT_REAUTHENTICATED = "silent"  # the provider did not reauthenticate the person, as required
     EMAIL_REFUSED = "address"  # the tenant refuses the email that the provider names

@@ -72,6 +72,8 @@ from app.hub.web.responses import redirect, redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.short_links import link_url
 from app.hub.web.visit import (
+    COOKIE_TEST,
+    COOKIE_TEST_VALUE,
     Visit,
     current_visit,
     is_provider_callback,
@@ -80,10 +82,6 @@ from app.hub.web.visit import (
 )
 from app.kit.operations.wire import Wire
 
-_COOKIE_TEST: Final = "cookies"
-_COOKIE_TEST_VALUE: Final = "asked"
-"""The query parameter and its value that mark the redirect of a browser without cookies; if the cookie is still missing then, the
-browser blocks cookies."""
 _MAX_ID_LENGTH: Final = 64
 PROFILE: Final = "/profile"
 EARLIER: Final = "earlier"
@@ -160,6 +158,8 @@ def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubI
             organization_logo=changed.organization_logo,
             organization_colour=changed.organization_colour,
             organization_theme=changed.organization_theme,
+            organization_connections=changed.organization_connections,
+            requires_connection=changed.requires_connection,
             theme=changed.theme,
             entry=changed.entry,
             brand=changed.brand,
@@ -292,13 +292,14 @@ def _cookie_probe() -> Response | None:
     interaction_id = requested_interaction_id()
     parameters = {"attempt": interaction_id} if 0 < len(interaction_id) <= _MAX_ID_LENGTH else {}
     path = own_url(visit.path)
-    if visit.query.get(_COOKIE_TEST) == _COOKIE_TEST_VALUE:
-        return CookiesBlockedPage(f"{path}?{urlencode(parameters)}" if parameters else path).render(403)
+    if visit.is_probed:
+        again = f"{path}?{urlencode(parameters)}" if parameters else path
+        return CookiesBlockedPage(again, visit.reference if is_provider_callback(visit.path) else "").render(403)
     if is_cross_origin_request(visit.environ, visit.host, is_https=services().is_https):  # the browser may have cookies
         return redirect(f"{path}?{urlencode(parameters)}" if parameters else path, 303)
     _ = visit.binding_secret  # a new one sets its cookie
     query = urlencode(
-        {**(parameters if visit.is_post else visit.query), _COOKIE_TEST: _COOKIE_TEST_VALUE}, errors="replace"
+        {**(parameters if visit.is_post else visit.query), COOKIE_TEST: COOKIE_TEST_VALUE}, errors="replace"
     )
     return redirect(f"{path}?{query}", 303 if visit.is_post else 302)
 

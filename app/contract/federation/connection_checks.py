@@ -36,6 +36,7 @@ class ConnectionCheck(StrEnum):
     REPLAY = "replay"
     REAUTHENTICATION = "reauthentication"
     USERINFO = "userinfo"
+    EMAILS = "emails"
     MAPPING = "mapping"
     EMAIL = "email"
     LINKING = "linking"
@@ -49,6 +50,42 @@ class ConnectionCheck(StrEnum):
     LDAP_GROUPS = "ldap_groups"
     LDAP_PASSWORD_CHANGE = "ldap_password_change"
     ANSWER = "answer"
+
+
+class CallFailure(StrEnum):
+    """What happened to a call, in the order of a call."""
+
+    INVALID_ADDRESS = "invalid_address"
+    UNKNOWN_HOST = "unknown_host"
+    INWARD_ADDRESS = "inward_address"
+    BUSY = "busy"  # nothing was asked: too many calls waited
+    CONNECTION_REFUSED = "connect_refused"
+    UNREACHABLE = "unreachable"
+    CERTIFICATE = "certificate"
+    TLS = "tls"
+    SLOW = "slow"
+    CLOSED = "closed"
+    NOT_HTTP = "not_http"
+    REDIRECTED = "redirected"
+    NOT_FOUND = "not_found"
+    TOO_MANY = "too_many"
+    SERVER_ERROR = "server_error"
+    REFUSED_STATUS = "refused_status"  # another status, such as 401
+    TOO_LONG = "too_long"
+    PACKED = "packed"
+    EMPTY = "empty"
+    HTML = "html"
+    NOT_JSON = "not_json"
+    WRONG_TYPE = "wrong_type"
+
+
+_F: Final = CallFailure
+UNAVAILABLE: Final = frozenset({
+    _F.UNKNOWN_HOST, _F.BUSY, _F.CONNECTION_REFUSED, _F.UNREACHABLE, _F.SLOW, _F.CLOSED, _F.TOO_MANY, _F.SERVER_ERROR,
+})  # fmt: skip
+"""What a later try may mend: nobody answered, or the server had an error of its own."""
+NEVER_ASKED: Final = frozenset({_F.INVALID_ADDRESS, _F.INWARD_ADDRESS})
+"""What the connection's own addresses cause, before anybody is asked."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +201,10 @@ DIAGNOSES: Final[Mapping[ConnectionCheck, Diagnosis]] = MappingProxyType({
         "Check the userinfo address and the scopes. It must answer a GET with a bearer token by a JSON object, whose `sub` is that of "
         "the ID token.",
     ),
+    _C.EMAILS: Diagnosis(
+        "The email addresses can’t be read at the provider.",
+        "Check the connection’s `emails_endpoint` and the scopes. It must answer a GET with a bearer token by a JSON list of addresses.",
+    ),
     _C.MAPPING: Diagnosis(
         "The answer has no usable value for the subject.",
         "Set `claims`, for an OAuth or JWT provider the mapping, so that the subject (`ID`) is the claim with the account’s ID: text or "
@@ -225,3 +266,16 @@ DIAGNOSES: Final[Mapping[ConnectionCheck, Diagnosis]] = MappingProxyType({
     ),
 })  # fmt: skip
 """What each check tells an operator."""
+MAX_STORED: Final = 32
+_SEPARATOR: Final = "/"
+
+
+def stored_name(check: str, cause: str) -> str:
+    """Return check and cause as one text of at most MAX_STORED characters."""
+    return f"{check}{_SEPARATOR}{cause}" if cause else str(check)
+
+
+def read_name(stored: str) -> tuple[str, str]:
+    """Return check and cause, which may be those of a newer release; the cause is empty if there is none."""
+    check, _, cause = stored.partition(_SEPARATOR)
+    return check, cause

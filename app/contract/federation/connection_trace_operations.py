@@ -9,7 +9,7 @@ from pydantic import Field
 from app.contract.auth import MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_profiles import MANAGE
-from app.contract.federation.connection_checks import ConnectionCheck
+from app.contract.federation.connection_checks import CallFailure, ConnectionCheck
 from app.kit.operations.wire import From, Wire
 
 
@@ -43,10 +43,15 @@ class RefusedAnswer(Wire):
         examples=[None],
     )
     check: str = Field(description=f"The check that failed: {', '.join(ConnectionCheck)}.", examples=["aud"])
+    cause: str = Field(
+        description="What happened, where the check calls the provider and no usable answer came: "
+        f"{', '.join(CallFailure)}. Empty for other failures.",
+        examples=["too_long"],
+    )
     problem: str = Field(
         description="What the failure means.", examples=["The token’s `aud` doesn’t have this client."]
     )
-    expected: str = Field(description="What was expected; may be empty.", examples=["aud: shop"])
+    expected: str = Field(description="What was expected.", examples=["aud: shop"])
     received: str = Field(
         description="What was received instead, without control characters.", examples=["another-client"]
     )

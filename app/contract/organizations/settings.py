@@ -22,6 +22,14 @@ SignInMethod = Literal["password", "passkey", "email", "sms", "connection", "pin
 """The first factor of a sign-in: `email` is a link or code by email, `connection` an identity provider, `pin` renews a session."""
 
 
+class ConnectionOption(Wire):
+    """A connection of an organization, as a button of its sign-in page."""
+
+    connection: str  # its id
+    title: str  # of the button
+    login_url: str | None = None  # where a browser signs in by it
+
+
 class MethodLimit(Wire):
     """`Data` of error 1220: the methods that an organization of the account allows, one of which it has set up."""
 
@@ -29,3 +37,9 @@ class MethodLimit(Wire):
     allowed_methods: list[SignInMethod]
     connection: str | None = None  # the id of the organization's own connection, the only one that it accepts
     login_url: str | None = None  # where a browser signs in by it
+    connections: list[ConnectionOption] | None = None  # all of them, where it has several
+
+    @property
+    def is_of_domain(self) -> bool:
+        """Whether a typed domain led to it, and no account is known that it binds."""
+        return bool(self.connections) and self.connection is None

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from app.contract.organizations.settings import ConnectionOption
 from app.kit.operations.wire import Wire
 
 
@@ -12,6 +13,8 @@ class OrganizationBranding(Wire):
     logo: str | None = None
     color: str | None = None
     theme: str = ""  # the name of the theme of its pages
+    connections: list[ConnectionOption] = Field(default_factory=list)  # by which its people sign in
+    requires_connection: bool = False  # it accepts nothing else of its members
 
 
 class OrganizationOption(Wire):

@@ -26,6 +26,7 @@ class RegisterRequest(Wire):
     captcha: CaptchaAnswer | None = None
     credential: PresentedCredential | None = None  # a passkey instead of a password
     is_connected: bool = False  # the form is prefilled with a provider's profile, which the interaction holds
+    finds_connection: bool = False  # answer with the connection that the organization of the address demands
 
 
 register = hub_operation(

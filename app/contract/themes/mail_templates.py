@@ -59,11 +59,15 @@ _OF_SOME: Final[_Values] = {
     "organization": _text("The organization’s name."),
     "problem": _text("Why the theme failed."),
     "provider": _text("The name of the provider, such as `Google`."),
+    "sign_in_name": _text(
+        "What the account signs in with, if not `email`: a username, a number or a provider; otherwise empty."
+    ),
     "theme_file": _text("The theme’s file that failed."),
     "username": _text("The username."),
     "webhook": _text("The webhook’s id."),
 }
 _BY_KIND: Final[Mapping[MailKind, str]] = {
+    MailKind.WELCOME: "sign_in_name",
     MailKind.ADD_EMAIL: "added_by",
     MailKind.EMAIL_CHANGED: "change",
     MailKind.USERNAME_CHANGED: "username",

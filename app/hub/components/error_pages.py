@@ -172,6 +172,8 @@ class CookiesBlockedPage(Page):
     scripts = ("language",)
 
     again: str = "/login"
+    reference: str = ""
+    """The request's reference after a provider's callback; empty otherwise."""
 
     @property
     def has_error(self) -> bool:
@@ -179,7 +181,7 @@ class CookiesBlockedPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, CookiesBlockedPage]:
-        return {"blocked": cls()}
+        return {"blocked": cls(), "after a provider": cls(reference="BCDF-GHJK-LMNP")}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import unquote, urlencode
@@ -9,7 +10,7 @@ from urllib.parse import unquote, urlencode
 from flask import Response
 
 from app.contract.accounts.models import CONNECTION_METHOD, ORGANIZATION_TITLE, organization_method_key
-from app.contract.organizations.settings import MethodLimit
+from app.contract.organizations.settings import ConnectionOption, MethodLimit
 from app.contract.steps import RedirectStep, StepResponse
 from app.hub.locale import lazy_gettext as _l
 from app.hub.tenants.tenant import UpstreamConnection
@@ -131,9 +132,48 @@ def connection_methods() -> tuple[SignInMethod, ...]:
     return tuple(_connection_method(connection) for connection in current_visit().tenant.connections)
 
 
+def organization_methods(options: Iterable[ConnectionOption]) -> tuple[SignInMethod, ...]:
+    """Return connections of an organization, with the key of the last used method for that one."""
+    methods, last = (organization_method(item.connection, item.title) for item in options), last_used()
+    return tuple(
+        replace(method, key=last) if last.startswith(f"{method.key}{ORGANIZATION_TITLE}") else method
+        for method in methods
+    )
+
+
 def organization_method(connection_id: str, organization: str) -> SignInMethod:
     """Return the connection of an organization, under its name."""
     return _connection_method(UpstreamConnection(connection_id, organization, ""))
+
+
+def requires_connection(*, is_direct: bool) -> bool:
+    """Return whether the pages of this sign-in offer the connections of its organization alone, because it demands them.
+
+    `is_direct`: the visitor chose to sign in another way. Whether that counts is decided at the end of the sign-in.
+    """
+    interaction = current_visit().interaction
+    return interaction is not None and bool(interaction.requires_connection) and not is_direct
+
+
+def own_connection_methods() -> tuple[SignInMethod, ...]:
+    """Return the connections of the organization that the sign-in is for."""
+    interaction = current_visit().interaction
+    return organization_methods(interaction.connections) if interaction is not None else ()
+
+
+def offered_connections() -> tuple[SignInMethod, ...]:
+    """Return the connections of the organization that the sign-in is for, then the tenant's, unless it demands its own."""
+    own = own_connection_methods()
+    return own if requires_connection(is_direct=False) else (*own, *connection_methods())
+
+
+def provider_targets(targets: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the schemes to which a form may redirect, with those of providers where the domain of a typed address may lead to one:
+    browsers check every redirect of a form.
+    """
+    if not current_visit().tenant.finds_connections:
+        return targets
+    return (*targets, "https:", *(() if services().is_https else ("http:",)))
 
 
 def key_of_step(step: StepResponse, provider: str = "") -> str:
@@ -166,6 +206,11 @@ def sample_connection_methods() -> tuple[SignInMethod, ...]:
 def sample_methods(*names: str) -> tuple[SignInMethod, ...]:
     """Return passwordless methods for samples, by default those by a message."""
     return tuple(_own_method(name) for name in names or (MAIL, SMS, DEVICE))
+
+
+def sample_limit(*methods: str) -> MethodLimit:
+    """Return a sample of an organization's limit to these methods."""
+    return MethodLimit.model_validate({"organization": "Globex Gardens", "allowed_methods": methods})
 
 
 def passkey_method(*, is_again: bool = False) -> SignInMethod:

@@ -46,6 +46,18 @@ class RefusalReason(StrEnum):
 DENIALS: Final = frozenset({LoginReason.WORKFLOW, LoginReason.CLOSED})
 """Values of `needs` with which the page shows why a workflow refused the sign-in."""
 
+PROVIDER_REASONS: Final = frozenset(
+    {
+        LoginReason.DENIED,
+        LoginReason.BROKEN,
+        LoginReason.NOT_REAUTHENTICATED,
+        LoginReason.EMAIL_REFUSED,
+        LoginReason.FOREIGN_EMAIL,
+        LoginReason.NOT_MEMBER,
+    }
+)
+"""Values of `needs` after which a sign-in at the same provider can be tried again."""
+
 NEEDS: Final = {
     "password": Notice(
         _l("Enter your password"),
@@ -95,8 +107,19 @@ NEEDS: Final = {
         _l("This provider isn’t responding"),
         _l("Try again later, or try another way."),
     ),
+    "refused": Notice(
+        _l("Sign-in didn’t finish"),
+        _l("We couldn’t verify the provider’s response. Try again, or try another way."),
+    ),
+    "unusable": Notice(_l("Sign-in method unavailable"), _l("You can’t sign in this way right now. Try another way.")),
 }
 """Notices after a redirect that did not complete the sign-in, by the value of `needs` in the address."""
+PROVIDER_SAMPLES: Final = {
+    "denied at the provider": "denied", "email not allowed here": "address", "provider asked nothing": "silent",
+    "connects no account": "unlinked", "no account for the provider": "nobody", "provider not responding": "broken",
+    "provider not verified": "refused", "provider unusable": "unusable",
+}  # fmt: skip
+"""Values of `needs` after a provider, by the names of samples."""
 
 
 def method_notice(limit: MethodLimit) -> Notice:

@@ -74,6 +74,7 @@ def start_for_application() -> Response:
     request_body = connection_pages.ConnectionHandler(
         provider=query.get("provider", "")[:100],
         social_app_name=query.get("socialappname", "")[:100] or None,
+        scope=query.get("scope", "").strip()[:501],
         api_key=query.get("apikey"),
         callback=query.get("callback", "")[:2_000] or None,
         callback_type=query.get("callbacktype", "")[:20],
@@ -96,8 +97,9 @@ def finish(address_key: str = "") -> Response:
     answer = {name: visit.query.get(name, "")[:_MAX_LENGTH] for name in _ANSWERED}
     answer["user"] = _posted_name(visit.query.get("user", ""), answer["state"])
     if visit.interaction is None:
-        with suppress(ApiError):
-            api()(connection_pages.report_state, connection_pages.ForeignState(state=answer["state"]))
+        if visit.is_probed:  # else the browser comes once more, and its second visit has the page
+            with suppress(ApiError):
+                api()(connection_pages.report_state, connection_pages.ForeignState(state=answer["state"]))
         raise journey.InteractionGone
     if any(len(visit.query.getlist(name)) > 1 for name in _ANSWERED):
         answer |= {"code": "", "error": ""}  # two readers could pick different values (RFC 6749 section 3.1)

@@ -4,13 +4,13 @@ and decides its steps; the copy lets the hub render a page without an API call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from app.contract.applications.application_logo_pages import COPIED_LOGOS
-from app.contract.organizations.settings import MethodLimit
+from app.contract.organizations.settings import ConnectionOption, MethodLimit
 from app.contract.organizations.views import OrganizationBranding
 from app.contract.steps import StepResponse
 from app.contract.workflows.workflow_display import WorkflowDisplay
@@ -28,6 +28,8 @@ MAX_ADDRESS_LENGTH: Final = 160
 """Longest address of an application's logo, privacy notice or terms that the cookie carries: five cookies share one header."""
 _FEWEST_FIELDS: Final = 10
 """Fields of a cookie without logo and links, which the previous release reads and writes."""
+_PREFIX: Final = "conn_"
+"""What the ids of connections begin with, and the cookie leaves out."""
 COOKIE_LIFETIME_SECONDS: Final = 4 * 24 * 3600
 """Lifetime of an interaction in the identity service, during which the sign-in can restart."""
 
@@ -85,15 +87,24 @@ class HubInteraction:
     organization_theme: str = ""
     """The theme that the organization names; empty for none."""
     limited_connection: str = ""
-    """The connection of the organization that refused the last sign-in's method; empty if it has none of its own."""
+    """The connection of the organization that refused the last sign-in's method, the first of several; empty if it has none of its
+    own, and where nobody has signed in yet."""
     needs_confirmation: str = ""
     """`y` once a provider's identity waits for a sign-in to the account that it will be linked to; otherwise empty."""
+    limited_connections: str = ""
+    """The connections of that organization, where it has several: one a line, the id without its prefix and the title."""
+    organization_connections: str = ""
+    """The connections of the organization that the sign-in is for, written in the same way."""
+    requires_connection: str = ""
+    """`y` if that organization accepts nothing else of its members; otherwise empty."""
 
     @property
     def application(self) -> tuple[str, ...]:
         """What pages show of the application, the organization that the sign-in is for, and its workflow."""
         organization = (self.organization, self.organization_logo, self.organization_colour)
-        return (self.relying_party, self.logo, self.policy, self.terms, *organization, self.theme, self.entry)
+        connections = (self.organization_connections, self.requires_connection)
+        application = (self.relying_party, self.logo, self.policy, self.terms)
+        return (*application, *organization, *connections, self.theme, self.entry)
 
     def anonymous(self, id: str) -> HubInteraction:  # noqa: A002 - the field
         """Return an interaction with this id that renders the same pages, without any other value of this one. The pages show
@@ -116,6 +127,8 @@ class HubInteraction:
             brand=self.brand,
             application_theme=self.application_theme,
             organization_theme=self.organization_theme,
+            organization_connections=self.organization_connections,
+            requires_connection=self.requires_connection,
         )
 
     @property
@@ -130,17 +143,16 @@ class HubInteraction:
     def method_limit(self) -> MethodLimit | None:
         """The methods that an organization allows; None unless it refused one."""
         methods = self.limited_to.split()
-        return (
-            MethodLimit.model_validate(
-                {
-                    "organization": self.limited_by,
-                    "allowed_methods": methods,
-                    "connection": self.limited_connection or None,
-                }
-            )
-            if methods
-            else None
-        )
+        if not methods:
+            return None
+        limit = MethodLimit.model_validate({"organization": self.limited_by, "allowed_methods": methods})
+        connections = _options_in(self.limited_connections) or None
+        return limit.model_copy(update={"connection": self.limited_connection or None, "connections": connections})
+
+    @property
+    def connections(self) -> list[ConnectionOption]:
+        """The connections of the organization that the sign-in is for."""
+        return _options_in(self.organization_connections)
 
     def with_method_limit(self, limit: MethodLimit) -> HubInteraction:
         """Return the interaction after an organization refused the method of a sign-in."""
@@ -149,6 +161,7 @@ class HubInteraction:
             limited_by=limit.organization[:80],
             limited_to=" ".join(limit.allowed_methods),
             limited_connection=limit.connection or "",
+            limited_connections=_options_text(limit.connections or ()),
         )
 
     def with_confirmation(self) -> HubInteraction:
@@ -161,7 +174,8 @@ class HubInteraction:
             return self
         logo, colour = _short(look.logo), look.color or ""
         shown = replace(self, organization=look.name[:80], organization_logo=logo, organization_colour=colour[:7])
-        return replace(shown, organization_theme=look.theme)
+        shown = replace(shown, requires_connection="y" if look.requires_connection else "")
+        return replace(shown, organization_theme=look.theme, organization_connections=_options_text(look.connections))
 
     @property
     def entry_methods(self) -> frozenset[str]:
@@ -203,6 +217,15 @@ def interaction_from_step(response: StepResponse, binding: str, now: int, lifeti
         application_theme=relying_party.theme if relying_party else "",
     )
     return interaction.with_organization(response.organization).with_workflow(response.workflow)
+
+
+def _options_text(options: Iterable[ConnectionOption]) -> str:
+    return "\n".join(f"{item.connection.removeprefix(_PREFIX)} {' '.join(item.title.split())}" for item in options)
+
+
+def _options_in(text: str) -> list[ConnectionOption]:
+    pairs = (line.partition(" ") for line in text.splitlines())
+    return [ConnectionOption(connection=f"{_PREFIX}{connection}", title=title) for connection, _, title in pairs]
 
 
 def _short(address: str | None) -> str:

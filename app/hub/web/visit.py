@@ -37,6 +37,10 @@ LANGUAGE_PARAMETER: Final = "lang"
 BRAND_PARAMETER: Final = "brand"
 """The parameter of an address that chooses one of the tenant's brands."""
 FAILED_REFERENCE: Final = "reference"
+COOKIE_TEST: Final = "cookies"
+COOKIE_TEST_VALUE: Final = "asked"
+"""The query parameter and its value that mark the redirect of a browser without cookies; if the cookie is still missing then, the
+browser blocks cookies."""
 """The parameter of an address with the reference of the earlier request that its page explains."""
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
@@ -182,6 +186,11 @@ class Visit:
     def has_cookies(self) -> bool:
         """Whether the browser sent any cookie of the hub; a browser that blocks cookies never does."""
         return any(_OURS in name for name in self.cookies)
+
+    @property
+    def is_probed(self) -> bool:
+        """Whether it is known if the browser keeps cookies: it sent one, or was led here to find out."""
+        return self.has_cookies or self.query.get(COOKIE_TEST) == COOKIE_TEST_VALUE
 
     @property
     def is_for_cache(self) -> bool:

@@ -34,6 +34,7 @@ class AuthenticationRequest:
     code_verifier: str = field(repr=False)  # PKCE
     redirect_uri: str
     requested_at: datetime | None = None  # set for a reauthentication: earlier authentications are not accepted
+    further_scopes: tuple[str, ...] = ()
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ class MessageFacts:
     otp_minutes: int = 0
     email: str = ""  # the address that the message is about, if not `to`
     username: str = ""
+    sign_in_name: str = ""  # what the account signs in with, if not its address: a username, a number, or a provider
     added_by: str = ""  # masked address of the account that adds this address
     device: str = ""  # browser and location of the request
     factor: str = ""  # contract.second_factors.FactorKind that was added or removed; empty if all were removed

@@ -354,6 +354,7 @@ def _facts(context: Context, to: str, account: Account | None, source: FactsSour
         otp=one_line(facts.otp, 20),
         email=one_line(facts.email, 320),
         username=one_line(facts.username or (account.username if account else None) or "", 64),
+        sign_in_name=unlinked(facts.sign_in_name),
         added_by=one_line(facts.added_by, 64),
         device=one_line(facts.device, 160),
         provider=one_line(facts.provider, 60),

@@ -120,6 +120,7 @@ def values_of(kind: MailKind, branding: Branding, facts: MessageFacts, language:
         otp=facts.otp,
         email=facts.email or facts.to,
         username=facts.username,
+        sign_in_name=facts.sign_in_name,
         added_by=facts.added_by,
         device=facts.device,
         seen=sign_in_lines(facts, language.tag, chosen) if kind in _NEW_SIGN_INS else [],

@@ -79,7 +79,11 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, MessageFacts]]] = {
             email="a.very.long.address.of.somebody.with.patience@mail.department.example.com",
         ),
     },
-    MailKind.WELCOME: {"notice": _PLAIN, "link": replace(_PLAIN, url="https://acme.example.com/")},
+    MailKind.WELCOME: {
+        "notice": _PLAIN,
+        "link": replace(_PLAIN, url="https://acme.example.com/"),
+        "username": replace(_PLAIN, sign_in_name="countess"),
+    },
     MailKind.RESET: _states("/reset-password", _DAY),
     MailKind.RESET_PIN: _states("/reset-pin", _DAY),
     MailKind.PIN_CHANGED: _ADDED_OR_REMOVED,

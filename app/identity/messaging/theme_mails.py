@@ -30,7 +30,7 @@ _TAG: Final = re.compile(r'<(/?)([a-z0-9]+)((?:\s+[a-z-]+="[^"]*")*)\s*/?>')
 _ATTRIBUTE: Final = re.compile(r'([a-z-]+)="([^"]*)"')
 _SPACES: Final = re.compile(r"\s+")
 _PARAGRAPHS: Final = frozenset(("blockquote", "center", "div", "h2", "h3", "hr", "ol", "p", "table", "tr", "ul"))
-_NAMES: Final = ("added_by", "domain", "email", "inviter", "organization", "provider", "username")
+_NAMES: Final = ("added_by", "domain", "email", "inviter", "organization", "provider", "sign_in_name", "username")
 """Values that other people chose, which keep their own direction in a sentence."""
 Text = Callable[..., str]
 

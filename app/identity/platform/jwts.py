@@ -143,7 +143,9 @@ def _has_begun(claims: Mapping[str, Any], name: str, at: float) -> bool:
 def _part(text: str, number: int, profile: JwtProfile) -> dict[str, Any]:
     parts = text.split(".") if len(text) <= profile.max_length else []
     if len(parts) != 3:
-        raise _unreadable("an encrypted token" if len(parts) == 5 else f"{len(text)} characters" if text else "nothing")
+        raise _unreadable(
+            "an encrypted token" if len(parts) == 5 else f"text of {len(text)} characters" if text else "nothing"
+        )
     try:
         part = parts[number].encode("ascii")
         members = json.loads(urlsafe_b64decode(part + b"=" * (-len(part) % 4)))

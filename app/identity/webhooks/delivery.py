@@ -53,7 +53,10 @@ def try_once(resolver: Resolver, webhook: Item, request: WebhookRequest, now: da
     record = {"request": sent, "response": _shown(answer, request)}
     if answer.is_success:
         return Outcome(answer.status, "", record)
-    problem_text = f"{urlsplit(request.url).netloc} answered {answer.status}"
+    from app.identity.platform.outbound.unusable_answers import status_in_words  # noqa: PLC0415 - with the first failure
+
+    said = status_in_words(answer.status, answer.header("location"))
+    problem_text = request.struck_out(f"{urlsplit(request.url).netloc} answered {said}")
     return Outcome(answer.status, problem_text, record, wait_asked_for(answer.header("retry-after"), now))
 
 

@@ -39,6 +39,10 @@ class AddressRefused(Exception):
     """The name resolves to an address that is not allowed, or to none in time."""
 
 
+class AddressMissing(AddressRefused):
+    """The name resolves to no address, or not in time."""
+
+
 def is_public(address: IpAddress) -> bool:
     """Return whether the address is public: not private, loopback, link-local, multicast, reserved, nor a tunnel.
 
@@ -84,9 +88,11 @@ class Resolver:
             try:
                 results = look_up() if _numeric_address(host) else lookups.run(look_up, seconds)
             except (OSError, UnicodeError):  # TimeoutError is an OSError
-                raise AddressRefused("the name has no address") from None
+                raise AddressMissing("the name has no address") from None
             resolved = list(dict.fromkeys(str(result[4][0]).partition("%")[0] for result in results))
-        if not resolved or not all(self._is_allowed(text) for text in resolved):
+        if not resolved:
+            raise AddressMissing("the name has no address")
+        if not all(self._is_allowed(text) for text in resolved):
             raise AddressRefused("the name leads to an address that is not public")
         return resolved
 

@@ -61,6 +61,19 @@ def test_refused_answer_is_listed_with_advice(acme: TenantServer, fake_provider:
 
 
 @pytest.mark.both_databases
+def test_failed_call_is_listed_with_its_cause(acme: TenantServer, fake_provider: FakeProvider) -> None:
+    address = led(acme, NAME)
+    fake_provider.answers["/token"] = (200, {}, b"<html>")
+    with pytest.raises(ConnectionBroken):
+        finished(acme, fake_provider.signs_in(address))
+    (shown,) = listed(acme)
+    assert (shown["Check"], shown["Cause"]) == ("token_endpoint", "html")
+    assert (shown["Expected"], shown["Received"]) == ("a JSON object", "an HTML page")
+    assert shown["Problem"] == "The provider’s token endpoint answered with an HTML page."
+    assert "`token_endpoint`" in shown["Advice"]
+
+
+@pytest.mark.both_databases
 def test_traces_of_another_tenant_are_never_listed(
     acme: TenantServer, new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:

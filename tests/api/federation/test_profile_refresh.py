@@ -17,7 +17,8 @@ from tests.support.operation_cases.cases import AccountHolder, Answer, Ask, Refu
 from tests.support.operation_cases.shapes import PROFILE
 from tests.support.operation_cases.variants import Refusals, Variants, every_refusal, every_variant
 from tests.support.races import at_once
-from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
+from tests.support.tenants.machines import ask, machine
+from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, answered, refused
 
 RUNNING: list[FakeProvider] = []
 NEWER = {"name": "Ada King", "family_name": "King", "email": "countess@example.test", "picture": None}
@@ -70,14 +71,14 @@ def test_refresh_stores_and_answers_profile_of_provider(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
     item = social_account(new_tenant_server, fake_provider)
-    before = item.tenant.read(item.who.uid)
+    before = answered(item.tenant.send("GET", "/identity/v2/auth/account", bearer=item.who.bearer))
     fake_provider.userinfo = NEWER
     item.who.advance_clock(minutes=1)
     profile = answered(item.refresh())
     (entry,) = profile["Identities"]
     assert (entry["FullName"], entry["LastName"], entry["Email"][0]["Value"]) == ("Ada King", "King", NEWER["email"])
     assert entry["ModifiedDate"] > entry["LastLoginDate"] == before["Identities"][0]["LastLoginDate"]
-    assert profile == item.tenant.read(item.who.uid)
+    assert profile == answered(item.tenant.send("GET", "/identity/v2/auth/account", bearer=item.who.bearer))
     changed = {name for name in profile if profile[name] != before[name]}
     assert changed == {"Identities", "ModifiedDate"}, "the account's own names, emails and counts stay"
     assert fake_provider.requests_to("/token") == 1
@@ -360,7 +361,8 @@ def test_tokens_reach_neither_responses_nor_logs(
     item = social_account(new_tenant_server, fake_provider)
     tokens = [item.stored()]
     item.who.advance_clock(minutes=6)
-    texts = [item.refresh().text, str(item.tenant.read(item.who.uid))]
+    token = machine(item.tenant, "profile:read")
+    texts = [item.refresh().text, ask(item.tenant, token, "GET", f"{MANAGE}/{item.who.uid}").text]
     tokens.append(item.stored())
     fake_provider.tokens.clear()
     fake_provider.refresh_tokens.clear()

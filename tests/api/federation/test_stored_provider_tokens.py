@@ -16,7 +16,7 @@ from app.identity.administration.reencryption import reencrypt
 from app.identity.assembly.clean_up.expired_rows import clean
 from app.identity.directory.accounts import account_store, linked_identities, provider_tokens
 from app.identity.directory.accounts.unverified import pending_accounts
-from app.identity.platform.encryption import DecryptionError, Encryption
+from app.identity.platform.encryption import Encryption
 from app.identity.use_cases.accounts import deletion
 from tests.support.accounts import social_accounts
 from tests.support.accounts.connecting import finished, led, query_of
@@ -117,7 +117,8 @@ def test_file_that_ends_keeping_deletes_tokens(
     assert gone(item, former)
     assert refused(item.refresh()) == (403, 910)
     after = item.tenant.read(item.who.uid)
-    assert {name for name in after if after[name] != before[name]} == set()
+    assert {name for name in after if after[name] != before[name]} == {"ProviderAccessCredential", "Identities"}
+    assert {**before["Identities"][0], "ProviderAccessCredential": None} == after["Identities"][0]
     answered(unaffected.refresh())
 
 
@@ -252,8 +253,8 @@ def test_tokens_are_bound_to_tenant_and_identity(
         )
         assert changed is not None
         (linked,) = linked_identities.of(changed)
-        with pytest.raises(DecryptionError):
-            provider_tokens.of(call, changed, linked.key)
+        assert provider_tokens.usable(call, changed, linked.key) is None
+    assert other.identity()["ProviderAccessCredential"] is None
     other.signs_in()
     answered(other.refresh())
 

@@ -104,7 +104,7 @@ def test_deep_answer_of_a_provider_is_no_json(
     path: str, services: IdentityServices, fake_provider: FakeProvider
 ) -> None:
     fake_provider.answers[path] = (200, {"Content-Type": "application/json"}, MEMBERS.encode())
-    with pytest.raises(ProviderUnavailable, match="answered no JSON"):
+    with pytest.raises(ProviderUnavailable, match="aren’t JSON"):
         outbound_http.get_json_object(services.provider_metadata.resolver, fake_provider.url + path)
 
 

@@ -39,7 +39,7 @@ def test_wrong_client_secret_is_explained(new_connection: NewUpstreamConnection)
     connection = new_connection(secret="another secret")
     visitor = connection.visitor()
     page = connection.sign_in(visitor, connection.at_provider())
-    assert "This provider isn’t responding" in page.text
+    assert "Sign-in method unavailable" in page.text
     told = explained(connection, page)
     assert "failed check:   token_endpoint" in told
     assert "invalid_client" in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -78,8 +79,12 @@ def test_failed_callback_shows_its_reason(
     pages = {
         "taken": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="1815")),
         "denied": visitor.open(f"{CALLBACK}?{urlencode(fake_provider.refuses(go_to_provider(visitor, ada).address))}"),
-        "broken": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="")),
+        "refused": visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address, sub="")),
     }
+    fake_provider.answers["/token"] = (503, {}, b"")
+    pages["broken"] = visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address))
+    fake_provider.answers["/token"] = (401, {}, b'{"error": "invalid_client"}')
+    pages["unusable"] = visitor.open(fake_provider.callback_url(go_to_provider(visitor, ada).address))
     assert {reason: page.query["problem"] for reason, page in pages.items()} == {reason: reason for reason in pages}
     assert len({page.text for page in pages.values()}) == len(pages)
     assert "connected to a different account" in pages["taken"].text
@@ -182,6 +187,36 @@ def test_last_sign_in_method_cannot_be_unlinked(tenant: World, visitor: Visitor,
     assert refused.follow("Set password").heading == "Set password"
     link_identity(tenant, ada, "initech")
     assert visitor.open(page.address).press("Disconnect").query == {"done": "removed"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown", "button", "address"),
+    [
+        ({"username_login": True}, "Add a username first.", "Add username", "/username"),
+        ({"phone_login": True}, "Add a phone number first.", "Add phone number", "/phone"),
+    ],
+    ids=["username alone", "phone alone"],
+)
+def test_page_shows_what_the_account_lacks(
+    tenant: World, visitor: Visitor, ada: Person, settings: dict[str, Any], shown: str, button: str, address: str
+) -> None:
+    """A password alone would open nothing: the sign-in takes no email there."""
+    link_identity(tenant, ada)
+    page = signed_in(visitor, ada, "/identities")
+    tenant.change_settings(email_login=None, **settings)
+    page = page.follow("Disconnect")
+    assert f"It’s your only way to sign in. {shown}" in page.text
+    assert urlsplit(page.follow(button).address).path == address
+    assert linked_providers(tenant, ada) == ["globex"]
+
+
+def test_added_username_frees_the_identity(tenant: World, visitor: Visitor, ada: Person) -> None:
+    link_identity(tenant, ada)
+    page = signed_in(visitor, ada, "/identities")
+    tenant.change_settings(email_login=None, username_login=True)
+    page.follow("Disconnect").follow("Add username").press("Save", username="countess")
+    assert visitor.open("/identities").follow("Disconnect").press("Disconnect").query == {"done": "removed"}
+    assert linked_providers(tenant, ada) == []
 
 
 def test_disabled_linking_is_neither_offered_nor_begun(

@@ -11,7 +11,8 @@ from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.account_security import signed_in
 from tests.support.journeys.federated_sign_in import ADA, START_URL, FederatedPageUser, link_identity
 from tests.support.oauth.world import NewWorld
-from tests.support.visitors.visitor import NewVisitorAt, VisitedPage
+from tests.support.visitors.plain_client import PlainClient
+from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 
@@ -59,6 +60,25 @@ def test_state_of_another_browser_shows_the_reference(user: FederatedPageUser, n
     assert page.heading == "Let’s start over"
     assert failures(user)[0] == ("globex", "state", shown_reference(page))
     assert user.visitor.open(callback).heading == "Profile", "the browser that began still can"
+
+
+def test_browser_without_cookies_shows_its_reference(user: FederatedPageUser) -> None:
+    """It is led to the callback twice, to find out whether it keeps cookies."""
+    callback = user.fake_provider.callback_url(user.visitor.open(START_URL).address, **ADA, sub="1")
+    blocking = Visitor(PlainClient(user.visitor.client.application, use_cookies=False), user.visitor.home)
+    page = blocking.open(callback)
+    assert page.heading == "Cookies are blocked"
+    assert failures(user) == [("globex", "state", shown_reference(page))]
+    assert user.visitor.open(callback).heading == "Profile", "the browser that began still can"
+
+
+def test_browser_that_lost_its_cookies_shows_its_reference(
+    user: FederatedPageUser, new_visitor_at: NewVisitorAt
+) -> None:
+    callback = user.fake_provider.callback_url(user.visitor.open(START_URL).address, **ADA, sub="1")
+    page = new_visitor_at(user.tenant).open(callback)
+    assert page.heading == "Let’s start over"
+    assert failures(user) == [("globex", "state", shown_reference(page))]
 
 
 @pytest.mark.parametrize("state", ["", "x", "attempt.unknown", "a" * 5_000])

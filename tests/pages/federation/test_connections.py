@@ -135,7 +135,7 @@ def test_denial_at_provider_shows_notice_on_login(user: FederatedPageUser) -> No
 def test_invalid_provider_answer_shows_notice(user: FederatedPageUser) -> None:
     redirected = user.visitor.open(START_URL)
     page = user.visitor.open(user.fake_provider.callback_url(redirected.address, sub=""))
-    assert "This provider isn’t responding" in page.text
+    assert "Sign-in didn’t finish" in page.text
 
 
 def test_callback_works_once(user: FederatedPageUser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,6 +14,7 @@ from flask import Flask
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from tests.support.fakes.identity_provider import CLIENT, FakeProvider
 from tests.support.oauth.world import NewWorld, World
+from tests.support.races import at_once
 from tests.support.tenants.configuration_files import applied
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
@@ -264,3 +266,20 @@ def test_program_needs_all_powers_to_lead_a_domain(server: TenantServer) -> None
     token = machine(server, "provider:create", "provider:update")
     answered(ask(server, token, "POST", f"{PROVIDERS}/oauth", OAUTH))
     assert refused(ask(server, token, "PUT", f"{PROVIDERS}/oauth", {**OAUTH, "EnableAutoLookUp": True}))[0] == 403
+
+
+@pytest.mark.both_databases
+def test_concurrent_providers_of_two_kinds_share_no_domain(server: TenantServer, fake_provider: FakeProvider) -> None:
+    token = machine(server, "all")
+    oauth = {
+        "FriendlyProviderName": "Partner AG", "UserLoginEndpoint": f"{fake_provider.url}/authorize",
+        "AccessTokenEndpoint": f"{fake_provider.url}/token", "UserprofileEndpoint": f"{fake_provider.url}/user",
+        "ApplicationKey": CLIENT, "ApplicationSecret": "the client secret", "DataMap": {"ID": "id"}, "Domain": DOMAIN,
+    }  # fmt: skip
+    jwt = {"Algo": "HS256", "Key": "k" * 40, "LoginUrl": "https://portal.example/login", "Domain": DOMAIN}
+    bodies = [("oauth", {**oauth, "ProviderName": f"partner{number}"}) for number in range(5)]
+    bodies += [("jwt", {**jwt, "AppName": f"portal{number}"}) for number in range(5)]
+    answers = at_once([partial(ask, server, token, "POST", f"{PROVIDERS}/{kind}", body) for kind, body in bodies])
+    statuses = sorted(answer.status_code for answer in answers)
+    assert statuses[0] in (200, 201)
+    assert [refused(answer) for answer in answers if answer.status_code == 409] == [(409, 8038)] * 9

@@ -16,15 +16,17 @@ from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.account_security import signed_in
 from tests.support.journeys.federated_sign_in import link_identity
 from tests.support.oauth.world import NewWorld, World
+from tests.support.refused_answers import failed_calls
 from tests.support.refused_answers.jwt_misdeeds import JWT, JwtRefusal, JwtVisit
-from tests.support.refused_answers.misdeeds import BROKEN, DENIED, GONE, REGISTERS, UNUSABLE, Refusal
+from tests.support.refused_answers.misdeeds import BROKEN, DENIED, FORGED, GONE, REGISTERS, UNUSABLE, Refusal
 from tests.support.refused_answers.table import LINKABLE, REDIRECTING, refusals
 from tests.support.refused_answers.visits import NewVisit, ProviderVisit, stored_accounts, stored_rows
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 NOTICES = {
-    DENIED: "Sign-in canceled", BROKEN: "This provider isn’t responding", UNUSABLE: "This email can’t be used here",
+    DENIED: "Sign-in canceled", FORGED: "Sign-in didn’t finish", BROKEN: "This provider isn’t responding",
+    UNUSABLE: "This email can’t be used here",
 }  # fmt: skip
 REFERENCE = re.compile(r"mention this ID: ?([B-Z]{4}-[B-Z]{4}-[B-Z]{4})")
 TABLE = [(kind, refusal) for kind in REDIRECTING for refusal in refusals(kind)]
@@ -58,7 +60,9 @@ def assert_explained(page: VisitedPage, world: World) -> None:
     """Assert that the page has a reference by which operators find the failed check."""
     traces = traces_in(world.services, world.tenant_id)
     assert REFERENCE.findall(page.text) == [trace.reference for trace in traces][:1], page.text
-    assert traces[0].diagnosis.advice
+    texts = (traces[0].expected, traces[0].received, traces[0].diagnosis.problem, traces[0].diagnosis.advice)
+    assert all(texts), texts
+    assert failed_calls.classes_in(texts) == []
 
 
 @pytest.mark.parametrize(("kind", "refusal"), TABLE, ids=[f"{kind}-{refusal.case}" for kind, refusal in TABLE])

@@ -65,7 +65,7 @@ class SocialAccount:
         with doing(self.tenant) as call:
             account = account_of(call, self.who.uid)
             (linked,) = linked_identities.of(account)
-            found = provider_tokens.of(call, account, linked.key)
+            found = provider_tokens.usable(call, account, linked.key)
             return vars(found.tokens) if found is not None else {}
 
 

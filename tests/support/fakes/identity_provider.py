@@ -80,6 +80,8 @@ class FakeProvider:
     emails: Any = None
     delay_seconds: float = 0
     answers_after: threading.Event | None = None
+    hangs_at: str = ""
+    """The path whose answer takes a second longer than the deadline that a test sets."""
     drip_seconds: float = 0
     """Delay between two bytes of a body."""
     back: dict[str, str] = field(default_factory=dict)
@@ -235,7 +237,7 @@ class _Handler(BaseHTTPRequestHandler):
         query = dict(parse_qsl(urlsplit(self.path).query))
         request = ReceivedRequest(path, dict(self.headers), form, query, f"{stored.url}{self.path}", self.command)
         stored.received.append(request)
-        time.sleep(stored.delay_seconds)
+        time.sleep(stored.delay_seconds + (2 if path == stored.hangs_at else 0))
         if stored.answers_after is not None:
             stored.answers_after.wait(4)
         if path in stored.answers:

@@ -287,7 +287,7 @@ ROWS: dict[str, Row] = {
 }  # fmt: skip
 
 LATER_ROWS = {
-    "U14": "a page of the hub, and 1190 and 1223 are its words: tests/pages/web/test_routing.py, test_programs_links.py",
+    "U14": "a page of the hub, and 1190 and 1223 are its words: test_routing.py, test_request_handler.py",
     "A57": "long-lived tokens of applications, with their list: the issue of a tenant's configuration",
 }
 """Rows of the same sections that another issue builds, or another test shows."""

@@ -62,6 +62,8 @@ FAMILIES = {
         "federation/test_apple",
         "federation/test_jwt_login_page",
         "federation/test_provider_domains",
+        "federation/test_link_scopes",
+        "federation/test_required_fields",
         "account/test_identities",
     ),
     "consent": ("consent/test_application_consent", "consent/test_consent_forms", "consent/test_privacy_policy"),

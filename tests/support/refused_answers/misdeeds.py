@@ -18,7 +18,7 @@ from tests.support.visitors.visitor import VisitedPage
 
 HTML = (200, {"Content-Type": "text/html"}, b"<!doctype html><title>Maintenance</title>")
 METADATA_SERVICE = "http://169.254.169.254/latest/meta-data/"
-DENIED, BROKEN, GONE, REGISTERS, UNUSABLE = "denied", "broken", "gone", "registers", "unusable"
+DENIED, FORGED, BROKEN, GONE, REGISTERS, UNUSABLE = "denied", "forged", "broken", "gone", "registers", "unusable"
 
 
 Misdeed = Callable[[ProviderVisit], VisitedPage]
@@ -144,10 +144,17 @@ def long_discovery(visit: ProviderVisit) -> VisitedPage:
     return begins(visit)
 
 
+def notice_of(case: str) -> str:
+    """Return how an answer of BODIES is refused: only a server with an error of its own does not respond."""
+    return BROKEN if case == "server error" else FORGED
+
+
 def bodies(name: str, path: Callable[[ProviderVisit], str]) -> tuple[Refusal, ...]:
     """Return the answers that no request of a provider may have."""
-    cases = tuple(Refusal(f"{name}: {case}", answers(path, *answer), BROKEN) for case, answer in BODIES.items())
-    return (*cases, Refusal(f"{name}: 10 MB", pads(path), BROKEN))
+    cases = tuple(
+        Refusal(f"{name}: {case}", answers(path, *answer), notice_of(case)) for case, answer in BODIES.items()
+    )
+    return (*cases, Refusal(f"{name}: 10 MB", pads(path), FORGED))
 
 
 BODIES: Mapping[str, tuple[int, dict[str, str], bytes]] = MappingProxyType(
@@ -174,7 +181,7 @@ COMMON = (
     Refusal("another browser", in_another_browser, GONE),
     Refusal("unknown state", with_guessed_state, ""),
     Refusal("used state", with_used_callback, ""),
-    Refusal("used code", with_used_code, f"{DENIED}|{BROKEN}"),
+    Refusal("used code", with_used_code, f"{DENIED}|{FORGED}"),
     Refusal("code twice", repeats("code"), DENIED),
     Refusal("state twice", repeats("state"), DENIED),
     Refusal("slow", slowly, BROKEN),
@@ -231,33 +238,33 @@ def without_signature(visit: ProviderVisit) -> VisitedPage:
 
 
 OPENID = (
-    Refusal("iss", claims(iss="https://evil.example"), BROKEN),
-    Refusal("iss missing", claims(iss=None), BROKEN),
-    Refusal("iss template", claims(iss=f"https://login.microsoftonline.com/{DIRECTORY}/v2.0"), BROKEN),
-    Refusal("aud", claims(aud="another-app"), BROKEN),
-    Refusal("aud list without us", claims(aud=["another-app", "third"]), BROKEN),
-    Refusal("azp of another app", claims(azp="another-app"), BROKEN),
-    Refusal("aud list, azp missing", claims(aud=["gatehouse-of-acme", "another-app"]), BROKEN),
-    Refusal("nonce", claims(nonce="another"), BROKEN),
-    Refusal("nonce missing", claims(nonce=None), BROKEN),
-    Refusal("expired", claims(exp=-120), BROKEN),
-    Refusal("exp missing", claims(exp=None), BROKEN),
-    Refusal("exp is text", claims(exp="soon"), BROKEN),
-    Refusal("not valid yet", claims(iat=600, nbf=600), BROKEN),
-    Refusal("sub missing", claims(sub=None), BROKEN),
-    Refusal("sub is a number", claims(sub=1815), BROKEN),
-    Refusal("sub empty", claims(sub=""), BROKEN),
-    Refusal("at_hash", claims(at_hash="AAAA"), BROKEN),
-    Refusal("alg HS256", with_public_key_as_secret, BROKEN),
-    Refusal("alg none", without_signature, BROKEN),
-    Refusal("kid unknown", signed({"kid": "key-9"}), BROKEN),
-    Refusal("another key", signed({"kid": "key-1"}, key(2)), BROKEN),
-    Refusal("no id_token", without_id_token, BROKEN),
-    Refusal("discovery: another issuer", discovers(issuer="https://evil.example"), BROKEN),
-    Refusal("discovery: no token endpoint", discovers(token_endpoint=None), BROKEN),
-    Refusal("discovery: keys over HTTP", discovers(jwks_uri="http://keys.example/"), BROKEN),
-    *(Refusal(f"discovery: {case}", undiscovered(*answer), BROKEN) for case, answer in BODIES.items()),
-    Refusal("discovery: 10 MB", long_discovery, BROKEN),
+    Refusal("iss", claims(iss="https://evil.example"), FORGED),
+    Refusal("iss missing", claims(iss=None), FORGED),
+    Refusal("iss template", claims(iss=f"https://login.microsoftonline.com/{DIRECTORY}/v2.0"), FORGED),
+    Refusal("aud", claims(aud="another-app"), FORGED),
+    Refusal("aud list without us", claims(aud=["another-app", "third"]), FORGED),
+    Refusal("azp of another app", claims(azp="another-app"), FORGED),
+    Refusal("aud list, azp missing", claims(aud=["gatehouse-of-acme", "another-app"]), FORGED),
+    Refusal("nonce", claims(nonce="another"), FORGED),
+    Refusal("nonce missing", claims(nonce=None), FORGED),
+    Refusal("expired", claims(exp=-120), FORGED),
+    Refusal("exp missing", claims(exp=None), FORGED),
+    Refusal("exp is text", claims(exp="soon"), FORGED),
+    Refusal("not valid yet", claims(iat=600, nbf=600), FORGED),
+    Refusal("sub missing", claims(sub=None), FORGED),
+    Refusal("sub is a number", claims(sub=1815), FORGED),
+    Refusal("sub empty", claims(sub=""), FORGED),
+    Refusal("at_hash", claims(at_hash="AAAA"), FORGED),
+    Refusal("alg HS256", with_public_key_as_secret, FORGED),
+    Refusal("alg none", without_signature, FORGED),
+    Refusal("kid unknown", signed({"kid": "key-9"}), FORGED),
+    Refusal("another key", signed({"kid": "key-1"}, key(2)), FORGED),
+    Refusal("no id_token", without_id_token, FORGED),
+    Refusal("discovery: another issuer", discovers(issuer="https://evil.example"), FORGED),
+    Refusal("discovery: no token endpoint", discovers(token_endpoint=None), FORGED),
+    Refusal("discovery: keys over HTTP", discovers(jwks_uri="http://keys.example/"), FORGED),
+    *(Refusal(f"discovery: {case}", undiscovered(*answer), notice_of(case)) for case, answer in BODIES.items()),
+    Refusal("discovery: 10 MB", long_discovery, FORGED),
 )
 
 
@@ -281,15 +288,15 @@ def identified_as(subject: Any) -> Misdeed:
 
 
 OAUTH = (
-    Refusal("profile: 401", answers(profile_path, 401, {}, b"{}"), BROKEN),
-    Refusal("id is an object", identified_as({"a": 1}), BROKEN),
-    Refusal("id is null", identified_as(None), BROKEN),
-    Refusal("id is true", identified_as(True), BROKEN),
-    Refusal("id is a fraction", identified_as(1.5), BROKEN),
-    Refusal("id is empty", identified_as(""), BROKEN),
-    Refusal("id is too long", identified_as("1" * 300), BROKEN),
-    Refusal("id ends in a line break", identified_as("ada\n"), BROKEN),
-    Refusal("id begins with a space", identified_as(" ada"), BROKEN),
+    Refusal("profile: 401", answers(profile_path, 401, {}, b"{}"), FORGED),
+    Refusal("id is an object", identified_as({"a": 1}), FORGED),
+    Refusal("id is null", identified_as(None), FORGED),
+    Refusal("id is true", identified_as(True), FORGED),
+    Refusal("id is a fraction", identified_as(1.5), FORGED),
+    Refusal("id is empty", identified_as(""), FORGED),
+    Refusal("id is too long", identified_as("1" * 300), FORGED),
+    Refusal("id ends in a line break", identified_as("ada\n"), FORGED),
+    Refusal("id begins with a space", identified_as(" ada"), FORGED),
 )
 UNVERIFIED = Refusal("email unverified", unverified, REGISTERS)
 MEMBERS = (

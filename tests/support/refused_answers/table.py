@@ -74,7 +74,7 @@ _OAUTH = dict.fromkeys(("wrong iss", "wrong aud", "wrong azp", "wrong nonce", "w
 _FREE_DOMAIN = {"email of a foreign domain": "a domain leads to it, and says nothing of its addresses"}
 _JWT = {
     "wrong azp": "a JWT provider has no rule for it", "wrong nonce": _BROUGHT, "state from another browser": _BROUGHT, "two tabs": _BROUGHT,
-    "changed email": "UpdateEmailProfile decides (test_updated_emails)", "person of another account": _BROUGHT,
+    "changed email": "UpdateEmailProfile decides (test_changed_email_changes_the_account)", "person of another account": _BROUGHT,
 }  # fmt: skip
 
 

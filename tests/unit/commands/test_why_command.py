@@ -58,3 +58,13 @@ def test_unknown_reference_points_to_the_audit_log(run: Run, file: str) -> None:
     run("apply", file)
     assert "gatehouse audit acme --reference" in refused(run("why", "acme", "BCDF-GHJK-LMNP"))
     assert "There's no tenant 'globex'" in refused(run("why", "globex", "BCDF-GHJK-LMNP"))
+
+
+def test_cause_of_a_failed_call_has_its_own_advice(run: Run, file: str, tmp_path: Path) -> None:
+    run("apply", file)
+    store_trace(tmp_path, "BCDF-GHJK-LMNP", "google", "keys/too_long")
+    told = run("why", "acme", "BCDF-GHJK-LMNP").output
+    assert "failed check:   keys/too_long" in told
+    assert "The provider’s key set answered too much." in told
+    assert "jwks_uri" in told.partition("what to change:")[2]
+    assert run("why", "acme").output.split()[-1] == "keys/too_long"

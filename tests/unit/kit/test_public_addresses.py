@@ -105,7 +105,7 @@ def url_of(server: RecordingServer, host: str = "id.example") -> str:
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1"])
 def test_name_that_resolves_to_this_machine_is_refused(inside: RecordingServer, address: str) -> None:
-    with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
+    with pytest.raises(ProviderUnavailable, match=r"not public|no address"):
         outbound_http.get_json_object(Resolver(resolve=Answers([address])), url_of(inside))
     assert inside.hosts == []
 
@@ -152,7 +152,7 @@ def test_proxy_is_not_asked_for_a_private_address(
     monkeypatch.setenv("http_proxy", f"http://127.0.0.2:{allowed.server_port}")
     monkeypatch.delenv("no_proxy", raising=False)
     resolver = Resolver(resolve=Answers([PUBLIC]))
-    with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
+    with pytest.raises(ProviderUnavailable, match=r"not public|no address"):
         outbound_http.get_json_object(resolver, f"http://{host}/latest/meta-data")
     assert allowed.hosts == []
     assert outbound_http.get_json_object(resolver, "http://id.example/keys") == {"secret": "of the machine"}

@@ -11,6 +11,8 @@ FIRST_FLIGHT_BYTES = 14_600
 MAX_REQUESTS = 3
 DRAWN = re.compile(r"""url\(["']?(?!data:|#|/theme/)([^"')]+)""")
 """Pictures and fonts that a style sheet names, without the tenant's own below `/theme/`, whose size the tenant decides."""
+OWN_PICTURE = re.compile(r"/theme/.*\.(?:avif|gif|jpe?g|png|svg|webp)$")
+"""A picture of the tenant's own that a page names."""
 
 
 def measured(scene: Scene) -> Iterator[MeasuredLine]:
@@ -32,7 +34,8 @@ def measured(scene: Scene) -> Iterator[MeasuredLine]:
 def weigh(visitor: BenchVisitor, path: str) -> tuple[int, int]:
     """Bytes and requests of a first visit."""
     page = visitor.follow(_fetch(visitor, path))
-    parts = [_fetch(visitor, path_of(link)).expect(200) for link in linked_from(page)]
+    linked = [link for link in map(path_of, linked_from(page)) if not OWN_PICTURE.match(link)]
+    parts = [_fetch(visitor, link).expect(200) for link in linked]
     drawn = [link for part in parts if part.path.endswith(".css") for link in DRAWN.findall(part.text)]
     parts += [_fetch(visitor, path_of(link)).expect(200) for link in dict.fromkeys(drawn)]
     return sum(len(part.body) for part in (page, *parts)), 1 + len(parts)

@@ -55,6 +55,7 @@ class ConnectionHandler(Wire):
 
     provider: Annotated[str, Field(max_length=100)]
     social_app_name: Annotated[str | None, Field(max_length=100)] = None
+    scope: Annotated[str, Field(max_length=501)] = ""  # further scopes of the provider, up to 500 characters
     api_key: str | None = None
     callback: Annotated[str | None, Field(max_length=2_000)] = None
     callback_type: Annotated[str, Field(max_length=20)] = ""  # Post, QueryString or hash

@@ -17,6 +17,10 @@ Name = Annotated[str, Field(max_length=60)]
 Id = Annotated[str, Field(max_length=64)]
 
 
+Lacking = Literal["password", "username", "phone", "email", "connection"]
+"""What an account needs before its last identity can be unlinked; connection: its organization requires the identity's."""
+
+
 class LinkedIdentityView(Wire):
     """A linked identity; `id` is ours, not the provider's."""
 
@@ -28,7 +32,7 @@ class LinkedIdentityView(Wire):
     name: str = ""
     since: str | None = None
     used_at: str | None = None
-    is_last_way: bool = False  # the account has no other sign-in method
+    lacking: Lacking | None = None  # the account has no other sign-in method, and needs this for one
 
 
 Shared = Literal["email", "name", "picture", "details", "access"]

@@ -99,7 +99,7 @@ class IdentitiesPage(Page):
             "none possible": cls(()),
             "some": cls(linked, providers[1:]),
             "all": cls(linked),
-            **{f"after {result}": cls(linked, providers[1:], result) for result in _RESULTS},
+            **{f"after {result}": cls(linked, providers[1:], result, "BCDF-GHJK-LMNP") for result in _RESULTS},
         }
 
 
@@ -115,7 +115,9 @@ _RESULTS: Final = {
         _l("The sign-in was canceled or denied. You can try again anytime."),
         "note",
     ),
-    "broken": Notice(_l("Account not connected"), _l("The provider didn’t respond as expected. Try again later.")),
+    "broken": Notice(_l("Account not connected"), _l("The provider isn’t responding. Try again later.")),
+    "refused": Notice(_l("Account not connected"), _l("We couldn’t verify the provider’s response. Try again.")),
+    "unusable": Notice(_l("Account not connected"), _l("This provider can’t be used right now.")),
 }
 
 
@@ -171,6 +173,8 @@ class RemoveIdentityPage(Page):
     identity: LinkedIdentity
     is_last_method: bool = False
     """Whether it is the last sign-in method, which cannot be unlinked."""
+    lacking: str = ""
+    """What the account needs first, if it is the last one."""
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveIdentityPage]:
@@ -179,7 +183,11 @@ class RemoveIdentityPage(Page):
         wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(UnlinkIdentityForm(data=data), identity),
-            "the only way in": cls(UnlinkIdentityForm(data=data), identity, is_last_method=True),
+            "the only way in": cls(UnlinkIdentityForm(data=data), identity, is_last_method=True, lacking="password"),
+            **{
+                f"the only way in, without {name}": cls(UnlinkIdentityForm(data=data), identity, True, name)
+                for name in ("username", "phone", "email", "connection")
+            },
             "with the password": cls(UnlinkIdentityForm(data={**data, "reauthentication": NEEDED}), identity),
             "wrong password": cls(wrong, identity),
             "locked": cls(UnlinkIdentityForm(data=data), identity, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
@@ -278,7 +286,9 @@ def _removal_page(
     view: identity_pages.OwnIdentities, form: UnlinkIdentityForm, requested: str
 ) -> RemoveIdentityPage | None:
     identity = next((identity for identity in view.identities if identity.id == requested), None)
-    return RemoveIdentityPage(form, _identity_row(identity), identity.is_last_way) if identity is not None else None
+    if identity is None:
+        return None
+    return RemoveIdentityPage(form, _identity_row(identity), identity.lacking is not None, identity.lacking or "")
 
 
 def _identity_row(identity: identity_pages.LinkedIdentityView) -> LinkedIdentity:

@@ -28,8 +28,15 @@ from app.contract.tenants.settings import PasswordPolicy
 from app.hub import journey
 from app.hub.components import sign_in_methods
 from app.hub.components.captcha_link import continues, mail_link
-from app.hub.components.carried_identifier import is_phone, prefilled_identifier
-from app.hub.components.sign_in_methods import CONNECTION, PASSKEY, PASSWORD, SignInMethod
+from app.hub.components.carried_identifier import carry_identifier, is_phone, prefilled_identifier
+from app.hub.components.sign_in_methods import (
+    CONNECTION,
+    PASSKEY,
+    PASSWORD,
+    SignInMethod,
+    provider_targets,
+    requires_connection,
+)
 from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
 from app.hub.forms import captcha
 from app.hub.forms.passkey import PASSKEY_REFUSALS, options_response, read_credential
@@ -42,8 +49,9 @@ from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.tenants.tenant import HubTenant, IdentifierKind, RegistrationView
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit
+from app.hub.web.visit import current_visit, interaction_url
 from app.kit.operations.errors import ApiError
 
 PATH: Final = "/register"
@@ -74,11 +82,17 @@ class RegisterPage(Page):
     """The tenant's federated connections."""
     provider_title: str = ""
     """Title of the provider of a federated registration, which has no password and no passkey."""
+    is_connection_required: bool = False
+    """Whether the page offers `connections` alone, because the organization of the sign-in demands them."""
 
     @property
     def has_passkey(self) -> bool:
         """Whether a passkey may replace the password."""
         return False
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        return provider_targets(super().form_targets)
 
     @property
     def links(self) -> dict[str, str]:
@@ -107,6 +121,9 @@ class RegisterPage(Page):
             "every kind of field": cls(RegisterForm.of(_ALL_FIELDS), every, relying_party="Acme Shop"),
             "every kind of field refused": cls(full, every),
             "refused": cls(wrong, marked, relying_party="Acme Shop"),
+            "connections of the organization alone": cls(
+                plain, connections=sign_in_methods.sample_connection_methods()[:1], is_connection_required=True
+            ),
             "with other providers": cls(plain, rules, connections=sign_in_methods.sample_connection_methods()[:2]),
             **cls._captcha_samples(rules, typed),
             "too many": cls(
@@ -270,8 +287,9 @@ def submit_register() -> Response:
     by_passkey = visit.form.get("do") == _PASSKEY or bool(visit.form.get("credential"))
     connection = "" if by_passkey else visit.form.get("with") or ""
     registration = _registration_for(connection)
-    if registration is None:
-        return registration_off()
+    is_demanded = not connection and requires_connection(is_direct=False)
+    if registration is None or is_demanded:
+        return redirect_to(interaction_url("/login")) if is_demanded else registration_off()
     form = RegisterForm.of(registration.form, is_by_passkey=by_passkey, connection=connection)
     if not form.validate():
         return _page(form).render(form.error_status)
@@ -289,6 +307,8 @@ def submit_register() -> Response:
             form.captcha.prompt(lock.captcha)
         return _page(form, refusal).render_refusal(refusal)
     followed = journey.follow(response)
+    if isinstance(response.step, LoginStep) and (response.step.connection or response.step.method_limit):
+        return carry_identifier(followed, form.email_typed)
     if connection:
         return followed
     return sign_in_methods.begin_method(
@@ -373,5 +393,6 @@ def _page(
         return RegisterPage(form, (), relying_party, provider_title=title)
     has_passkeys = registration is not None and _has_passkeys(registration) and sign_in_methods.is_taken(PASSKEY)
     kind = PasskeyRegisterPage if has_passkeys else RegisterPage
-    connections = sign_in_methods.connection_methods() if sign_in_methods.is_taken(CONNECTION) else ()
-    return kind(form, rules, relying_party, connections=connections)
+    connections = sign_in_methods.offered_connections() if sign_in_methods.is_taken(CONNECTION) else ()
+    is_required = requires_connection(is_direct=False)
+    return kind(form, rules, relying_party, connections=connections, is_connection_required=is_required)

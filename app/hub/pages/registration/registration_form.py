@@ -127,6 +127,7 @@ class RegisterForm(HubForm):
             captcha=self.answered,
             credential=new_credential,
             is_connected=self.is_connected,
+            finds_connection=current_visit().tenant.finds_connections and not current_visit().session,
         )
 
     def add_refusal(self, refusal: ApiError) -> bool:

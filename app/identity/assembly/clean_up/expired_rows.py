@@ -15,6 +15,7 @@ from sqlalchemy import Select, Table, and_, bindparam, delete, exists, func, lit
 
 from app.identity.assembly.clean_up import audit_retention, deleted_accounts, queued_messages
 from app.identity.assembly.table_modules import metadata
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.tenants import tenant_writes, theme_files
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.store import removal
@@ -37,6 +38,9 @@ _FILES: Final = "theme_files"
 _FILES_BEFORE: Final[Any] = bindparam(_FILES, type_=theme_files.F.stored_at.type)
 _INTERACTIONS: Final = metadata.tables["attempts"]
 A = _INTERACTIONS.c
+_FORMER_DOMAINS: Final = "former_domains"
+_IDENTIFIERS: Final = metadata.tables["identifiers"]
+I, D = _IDENTIFIERS.c, metadata.tables["organization_domains"].c  # noqa: E741 - short names of columns, as in all stores
 TENANTS_PER_TURN = 25
 _PAGE = 500
 
@@ -104,6 +108,13 @@ def _unanswered_beyond(tenant_id: Any, most: int) -> Select[Any]:
     return select(A.interaction_hash).where(A.tenant_id == tenant_id, A.is_done.is_(False)).offset(most).limit(1)
 
 
+def _is_unclaimed(tenant_id: Any) -> Any:
+    """Return the condition for a domain of a former address that no organization claims: only claims make it matter."""
+    claimed = select(D.domain).where(D.tenant_id == tenant_id)
+    domain = func.substr(I.value, func.length(I.uid) + 2)
+    return and_(I.tenant_id == tenant_id, I.kind == identifiers.FORMER_DOMAIN, domain.not_in(claimed))
+
+
 _RETENTION: Final = {
     name: SENT_RETENTION if name == "outbox" else RETENTION.get(name, timedelta())
     for name, table in metadata.tables.items()
@@ -126,6 +137,7 @@ _TABLES_WITH_EXPIRED_ROWS: Final = union_all(
     select(literal(_SURPLUS)).where(exists(_unanswered_beyond(bindparam("tenant"), MAX_UNANSWERED))),
     *queued_messages.due_work(),
     select(literal(_FILES)).where(exists().where(theme_files.is_old(bindparam("tenant"), _FILES_BEFORE))),
+    select(literal(_FORMER_DOMAINS)).where(exists().where(_is_unclaimed(bindparam("tenant")))),
 )
 
 
@@ -146,6 +158,8 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
         deleted += push_out_unanswered(database, tenant_id, MAX_UNANSWERED)
     if _FILES in names:
         deleted += theme_files.clean(database, tenant_id, now)
+    if _FORMER_DOMAINS in names:
+        deleted += delete_unclaimed_domains(database, tenant_id)
     deleted += queued_messages.clean(database, tenant_id, now, names)
     return deleted + (deleted_accounts.delete_due(database, tenant_id, now) if deleted_accounts.TABLE in names else 0)
 
@@ -172,6 +186,23 @@ def _clean_table(database: Database, table: Table, tenant_id: str, cutoff: datet
         finally:
             work.rollback()
         if len(rows) < BATCH:
+            return deleted
+
+
+def delete_unclaimed_domains(database: Database, tenant_id: str) -> int:
+    """Delete the domains of former addresses that no organization of the tenant claims, in batches; return how many."""
+    deleted = 0
+    unclaimed = select(I.value).where(_is_unclaimed(tenant_id)).limit(BATCH)
+    while True:
+        work = UnitOfWork(database, tenant_id)
+        try:
+            values = [row.value for row in work.all(unclaimed)]
+            batch = delete(_IDENTIFIERS).where(_is_unclaimed(tenant_id), I.value.in_(values))
+            deleted += work.run(batch).rowcount if values else 0
+            work.commit()
+        finally:
+            work.rollback()
+        if len(values) < BATCH:
             return deleted
 
 

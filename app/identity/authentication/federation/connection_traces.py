@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Column, ColumnElement, Index, String, delete, insert, select
 
-from app.contract.federation.connection_checks import DIAGNOSES, ConnectionCheck, Diagnosis
+from app.contract.federation import connection_checks
+from app.contract.federation.connection_checks import MAX_STORED, ConnectionCheck, Diagnosis
 from app.contract.step_reasons import LoginReason
 from app.identity.directory.identity_provider import ProviderDenied, ProviderIdentity
 from app.identity.directory.organizations import organization_names
@@ -28,7 +29,7 @@ traces = tenant_table(
     Column("reference", String(64), nullable=False),  # the request id, as in logs, audit entries and answers
     Column("connection", String(100), nullable=False),
     Column("org_id", Id),  # of the organization whose connection it is
-    Column("failed_check", String(32), nullable=False),  # ConnectionCheck
+    Column("failed_check", String(MAX_STORED), nullable=False),  # ConnectionCheck and its cause, by stored_name
     Column("expected", String(MAX_LENGTH), nullable=False),
     Column("received", String(MAX_LENGTH), nullable=False),
     Column("expires_at", Instant, nullable=False),
@@ -41,9 +42,9 @@ RETENTION: Final = timedelta(days=7)
 MAX_OF_CONNECTION: Final = 100
 """Traces of one connection: a provider that fails always displaces its own traces, and no other's."""
 _FINDINGS: Final = {
-    LoginReason.DENIED: (ConnectionCheck.LINKING, "an identity that no other request links or removes"),
+    LoginReason.DENIED: (ConnectionCheck.LINKING, "an identity that is connected to no other account"),
     LoginReason.NOT_REAUTHENTICATED: (ConnectionCheck.REAUTHENTICATION, "auth_time after the request"),
-    LoginReason.UNKNOWN_IDENTITY: (ConnectionCheck.ACCOUNT, "an identity that is connected, or may sign up"),
+    LoginReason.UNKNOWN_IDENTITY: (ConnectionCheck.ACCOUNT, "an identity of an account, or one that may sign up"),
     LoginReason.LINKING_OFF: (ConnectionCheck.ACCOUNT, "an identity of the account with this address: linking is off"),
     LoginReason.EMAIL_REFUSED: (ConnectionCheck.EMAIL, "an address that the tenant’s rules allow"),
     LoginReason.FOREIGN_EMAIL: (ConnectionCheck.EMAIL, "a verified address in a verified domain of the organization"),
@@ -66,16 +67,16 @@ class ConnectionTrace:
     connection: str
     org_id: str | None
     failed_check: str
+    cause: str
     expected: str
     received: str
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """What failed and what to change; a check of a newer release has the general text."""
-        try:
-            return DIAGNOSES[ConnectionCheck(self.failed_check)]
-        except ValueError:
-            return DIAGNOSES[ConnectionCheck.ANSWER]
+        """What failed and what to change."""
+        from app.identity.authentication.federation.connection_causes import diagnosis_of  # noqa: PLC0415 - with the first trace that is read
+
+        return diagnosis_of(self.failed_check, self.cause)
 
 
 def record(
@@ -101,7 +102,7 @@ def record(
         "reference": context.raw.request_id[:64],
         "connection": shown(connection)[:_MAX_NAME],
         "org_id": _organization_of(context, connection),
-        "failed_check": finding.check.value,
+        "failed_check": connection_checks.stored_name(finding.check, finding.cause),
         "expected": finding.expected,
         "received": finding.received,
         "expires_at": now + RETENTION,
@@ -141,9 +142,14 @@ def _of(connection: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def _read(work: UnitOfWork, now: datetime, limit: int, *where: ColumnElement[bool]) -> list[ConnectionTrace]:
-    columns = [T[name] for name in ConnectionTrace.__dataclass_fields__]
+    columns = (T.at, T.reference, T.connection, T.org_id, T.failed_check, T.expected, T.received)
     query = select(*columns).where(T.tenant_id == work.tenant_id, T.expires_at > now, *where)
-    return [ConnectionTrace(**row._mapping) for row in work.all(query.order_by(T.trace_id.desc()).limit(limit))]
+    return [_trace(dict(row._mapping)) for row in work.all(query.order_by(T.trace_id.desc()).limit(limit))]
+
+
+def _trace(row: Mapping[str, Any]) -> ConnectionTrace:
+    check, cause = connection_checks.read_name(row["failed_check"])
+    return ConnectionTrace(**{**row, "failed_check": check, "cause": cause})
 
 
 def _write(work: UnitOfWork, row: dict[str, object]) -> None:

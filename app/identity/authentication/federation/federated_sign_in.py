@@ -12,10 +12,11 @@ from datetime import timedelta
 from typing import Final
 
 from app.contract import errors
-from app.contract.federation.connection_checks import ConnectionCheck
+from app.contract.federation.connection_checks import NEVER_ASKED, UNAVAILABLE, ConnectionCheck
 from app.contract.federation.connection_completion import can_sign_in
 from app.contract.federation.pages.connection_pages import CALLBACK
 from app.contract.messages.models import MailKind
+from app.contract.step_reasons import LoginReason
 from app.identity.authentication.federation import (
     connection_traces,
     jwt_providers,
@@ -33,7 +34,7 @@ from app.identity.messaging.message import MessageFacts
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
-from app.identity.platform.outbound.findings import error_name
+from app.identity.platform.outbound.findings import UpstreamRefusal, error_name
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit import randomness
 from app.kit.clock import aware
@@ -43,12 +44,23 @@ log = logging.getLogger("gatehouse.identity")
 LIFETIME: Final = timedelta(hours=1)
 """How long a person may stay at the provider: some create an account there first."""
 
+_CLIENT_ERRORS: Final = frozenset({"invalid_client", "unauthorized_client"})
+"""Errors by which a token endpoint refuses the tenant's client (RFC 6749 section 5.2)."""
 
-class ConnectionRefused(Exception):
+
+class ConnectionFailed(Exception):
+    """A sign-in at a provider failed; `reason` is what the page may tell."""
+
+    def __init__(self, reason: LoginReason) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+class ConnectionRefused(ConnectionFailed):
     """The visitor declined at the provider, or the provider refused the sign-in."""
 
 
-class ConnectionBroken(Exception):
+class ConnectionBroken(ConnectionFailed):
     """The provider does not respond, or its response is invalid."""
 
 
@@ -73,19 +85,25 @@ def begin(
     *,
     reauthenticate: bool = False,
     hint: str = "",
+    scope: str = "",
 ) -> str:
     """Return the provider's authorization URL for the browser.
 
     Args:
         reauthenticate: whether the provider must authenticate the user again, even with a session there.
         hint: the expected account's identifier.
+        scope: scopes to request beside those of the connection.
 
     Raises:
         ConnectionBroken: the provider's metadata names no authorization endpoint.
     """
     text = randomness.token()
     request = AuthenticationRequest(
-        f"{interaction_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{connection.callback}"
+        f"{interaction_id}.{text}",
+        randomness.token(16),
+        randomness.token(48),
+        f"{context.issuer}{connection.callback}",
+        further_scopes=tuple(scope.split()),
     )
     language = context.visit.language if context.visit else ""
     try:
@@ -149,7 +167,7 @@ def finish(
     except ProviderDenied as reason:
         connection_traces.record(context, name, reason, secrets=secrets)
         log.info("connection %s refused: %s", name, reason)
-        raise ConnectionRefused from None
+        raise ConnectionRefused(_reason_of(reason)) from None
     except ProviderUnavailable as problem:
         raise _broken(context, name, problem, secrets) from None
     connection = _offered(context, name)  # again, because the provider decides how long its answer takes
@@ -229,14 +247,28 @@ def _offered(context: Context, name: str) -> OfferedConnection:
     try:
         return offered_connections.find_any(context, name)
     except (errors.UnknownConnection, errors.ConnectionNotConfigured):
-        removed = ProviderUnavailable("it was removed or turned off", check=ConnectionCheck.CONFIGURATION)
+        removed = ProviderUnavailable(
+            "it was removed or turned off", check=ConnectionCheck.CONFIGURATION, expected="a connection that is active"
+        )
         raise _broken(context, name, removed) from None
 
 
 def _broken(context: Context, name: str, problem: ProviderUnavailable, secrets: Iterable[str] = ()) -> ConnectionBroken:
     connection_traces.record(context, name, problem, secrets=secrets)
     log.warning("connection %s: %s", name, problem)
-    return ConnectionBroken(name)
+    return ConnectionBroken(_reason_of(problem))
+
+
+def _reason_of(refusal: UpstreamRefusal) -> LoginReason:
+    """Return what the page may tell: whether the person left, a later try can help, or another way must; nothing of the checks."""
+    finding = refusal.finding
+    if finding.check is ConnectionCheck.AUTHORIZATION_ANSWER:
+        return LoginReason.DENIED
+    if finding.cause in UNAVAILABLE:
+        return LoginReason.BROKEN
+    is_set_up_wrong = finding.check is ConnectionCheck.CONFIGURATION or finding.cause in NEVER_ASKED
+    is_client_refused = isinstance(refusal, ProviderUnavailable) and refusal.error in _CLIENT_ERRORS
+    return LoginReason.UNUSABLE if is_set_up_wrong or is_client_refused else LoginReason.UNVERIFIED_ANSWER
 
 
 def provider_response(problem: ProviderUnavailable) -> str | None:

@@ -5,24 +5,49 @@ Only domains decide, so that an address without an account is answered as any ot
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from app.contract.federation.connection_completion import is_offered
 from app.contract.jwt import jwt_operations
+from app.contract.organizations.models import Policies
+from app.contract.organizations.settings import MethodLimit, SignInMethod
+from app.contract.step_reasons import LoginReason
+from app.contract.steps import LoginStep
 from app.identity.authentication.federation import jwt_providers
-from app.identity.directory.organizations import organization_names, organization_store, sign_in_methods
+from app.identity.directory.organizations import named_organization, sign_in_methods
 from app.identity.directory.organizations.connections import sign_in_connections
+from app.identity.directory.organizations.connections.organization_connection_store import (
+    OrganizationConnectionRecord,
+)
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.resource_store import items_of
 
-_MAX_NAME_LENGTH = 400
+
+@dataclass(frozen=True)
+class HomeRealm:
+    """Where an address or an organization leads: to one connection, or to the page with several of an organization that demands one."""
+
+    connection: str | None = None
+    limit: MethodLimit | None = None
+    creates_accounts: bool = False
+    """Whether nothing else counts there, and people get an account at their first sign-in."""
+
+    def login_step(self) -> LoginStep:
+        """Return the step that leads there."""
+        if self.limit is None:
+            return LoginStep(connection=self.connection)
+        return LoginStep(reason=LoginReason.METHOD, method_limit=self.limit)
 
 
 def has_any(context: Context) -> bool:
     """Return whether any domain leads to a provider."""
-    return bool(_providers_by_domain(context)) or sign_in_connections.has_any_with_domain(context)
+    if _providers_by_domain(context) or sign_in_connections.has_any_with_domain(context):
+        return True
+    return any(_demands(context, policies) for policies in sign_in_connections.limiting_policies(context))
 
 
-def look_up(context: Context, identifier: str) -> str | None:
-    """Return the name of the connection to which an address from a form leads; None for every other text.
+def look_up(context: Context, identifier: str) -> HomeRealm | None:
+    """Return where an address from a form leads; None for every other text.
 
     The look-ups of a network are limited as its authorization requests are, because each answer says whether a domain is that of a
     customer.
@@ -33,30 +58,73 @@ def look_up(context: Context, identifier: str) -> str | None:
     return of_identifier(context, identifier)
 
 
-def of_identifier(context: Context, identifier: str) -> str | None:
-    """Return the name of the connection to which an address leads; None for every other text."""
+def look_up_to_register(context: Context, email: str) -> HomeRealm | None:
+    """Return where an address of the registration form leads: to the connections of an organization that demands them, and whose
+    provider creates accounts. Any other domain stays with the form. Limited as `look_up`.
+
+    Raises TooManyRequests.
+    """
+    realm = look_up(context, email)
+    return realm if realm is not None and realm.creates_accounts else None
+
+
+def of_identifier(context: Context, identifier: str) -> HomeRealm | None:
+    """Return where an address leads; None for every other text."""
     return of_domain(context, sign_in_connections.domain_of_email(identifier))
 
 
-def of_domain(context: Context, domain: str) -> str | None:
-    """Return the name of the connection to which a domain leads: of an organization that verified it, else of the tenant."""
+def of_domain(context: Context, domain: str) -> HomeRealm | None:
+    """Return where a domain leads: to the connection with it, to those that its organization demands, or to a provider of the tenant.
+
+    The organization has verified the domain.
+    """
     if not domain:
         return None
-    record = sign_in_connections.by_domain(context, domain)
-    return record.connection_id if record is not None else _providers_by_domain(context).get(domain)
+    connections = sign_in_connections.of_domain(context, domain)
+    own = [item for item in connections if item.domain == domain]
+    organization = connections[0].organization if connections else None
+    is_demanded = organization is not None and _demands(context, organization.policy)
+    if organization is not None and (own or is_demanded):
+        jit = organization.policy.jit_policy
+        creates_accounts = is_demanded and bool(jit.enabled) and not jit.require_approval
+        return replace(_of_connections(context, own or connections, domain), creates_accounts=creates_accounts)
+    name = _providers_by_domain(context).get(domain)
+    return HomeRealm(name) if name is not None else None
 
 
-def connection_of_organization(context: Context, text: str) -> str | None:
-    """Return the connection of an organization, by its id or name, that accepts no other method and has exactly one."""
-    if not context.tenant.settings.organizations.enabled or len(text) > _MAX_NAME_LENGTH:
+def _of_connections(context: Context, found: list[OrganizationConnectionRecord], domain: str) -> HomeRealm:
+    """Return the only connection, or the choice among several under the organization's public name, else the domain."""
+    if len(found) == 1:
+        return HomeRealm(found[0].connection_id)
+    organization = found[0].organization
+    name = organization.public_name if organization is not None else ""
+    options = sign_in_connections.options(context, found)
+    methods: list[SignInMethod] = [sign_in_methods.CONNECTION]
+    return HomeRealm(limit=MethodLimit(organization=name or domain, allowed_methods=methods, connections=options))
+
+
+def hinted_domains(domain_hint: str, login_hint: str) -> list[str]:
+    """Return the domains that the hints of an application name."""
+    return [item for item in (domain_hint.strip().lower(), sign_in_connections.domain_of_email(login_hint)) if item]
+
+
+def of_first_domain(context: Context, domains: list[str]) -> HomeRealm | None:
+    """Return where the first of these domains leads that leads anywhere."""
+    return next(filter(None, (of_domain(context, domain) for domain in domains)), None)
+
+
+def connection_of_organization(context: Context, text: str, domains: list[str]) -> str | None:
+    """Return the connection of an organization, by its id or name: that of a hinted domain, or the only one that it demands."""
+    named = named_organization.find(context, text)
+    if named is None:
         return None
-    is_id = organization_names.is_id(organization_names.ORGANIZATION, text)
-    organization = organization_store.by_id(context, text) if is_id else organization_store.by_name(context, text)
-    allowed = organization.policy.method_policy.allowed_methods if organization is not None else None
-    if organization is None or not organization.is_active or set(allowed or ()) != {sign_in_methods.CONNECTION}:
-        return None
-    found = sign_in_connections.of_organizations(context, [organization.org_id])
-    return found[0].connection_id if len(found) == 1 else None
+    hinted = [item for item in named.connections if item.domain in domains]
+    found = hinted or (named.connections if named.demands_connection(context) else [])
+    return found[0].connection_id if hinted or len(found) == 1 else None
+
+
+def _demands(context: Context, policies: Policies) -> bool:
+    return sign_in_methods.demands_connection(context.tenant.settings, policies)
 
 
 def _providers_by_domain(context: Context) -> dict[str, str]:

@@ -239,7 +239,8 @@ def _keys(context: Context, sender: JwtSender) -> Keys:
         return lambda kid: context.services.provider_metadata.keys(address, kid)
     key_type = _KEY_TYPES[algorithm[:2]]
     if not sender.key:
-        raise IdTokenRefused("the JWT custom provider has no key", check=ConnectionCheck.CONFIGURATION)
+        text = "the JWT custom provider has no key"
+        raise IdTokenRefused(text, check=ConnectionCheck.CONFIGURATION, expected=f"a key for {algorithm}")
     try:
         key: Key = key_type.import_key(sender.key)
     except (JoseError, *PARSE_ERRORS):

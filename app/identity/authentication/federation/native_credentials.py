@@ -358,6 +358,7 @@ def _as_app(kind: Kind, settings: ConnectionSettings) -> ConnectionSettings:
 def _with_id_token(context: Context, verified: VerifiedIdentity, text: str, valid_until: float) -> VerifiedIdentity:
     """Return a proof that is used once. Raises IdTokenRefused for a token that is valid for too long."""
     if valid_until > (context.now + _MAX_LIFETIME).timestamp():
-        raise IdTokenRefused("the id_token is valid for more than a day", check=ConnectionCheck.EXP)
+        text = "the id_token is valid for more than a day"
+        raise IdTokenRefused(text, check=ConnectionCheck.EXP, expected="exp: at most a day from now")
     signed_part = text.rpartition(".")[0]  # the signature may be written in more than one form
     return VerifiedIdentity(verified.identity, verified.trusts_email, verified.tokens, signed_part, valid_until)

@@ -43,6 +43,11 @@ class OfferedConnection:
     record: OrganizationConnectionRecord | None = field(default=None, repr=False, compare=False)
     """What the organization stored, so that the sign-in need not read it again."""
 
+    @property
+    def public_title(self) -> str:
+        """The title for browsers in which nobody has signed in yet."""
+        return self.record.public_title if self.record is not None else self.title
+
 
 def listed_connections(context: Context) -> tuple[OfferedConnection, ...]:
     """Return the active connections for which pages have a button."""

@@ -45,7 +45,7 @@ def refresh(context: Context, account: Account) -> Account:
     """
     context.count_against("provider_profile", _READS, account.uid)
     linked = _current_identity(account, context.token_holder.claims.provider or "")
-    stored = _usable_tokens(context, account, linked) if linked is not None else None
+    stored = provider_tokens.usable(context, account, linked.key) if linked is not None else None
     if linked is None or stored is None:
         raise errors.NoProviderProfile
     context.work.release_connection()
@@ -119,13 +119,3 @@ def _current_identity(account: Account, provider: str) -> Identity | None:
         (found for name in names if (found := [identity for identity in linked if identity.provider == name])), []
     )
     return max(of_provider, key=lambda name: name.used_at or name.linked_at, default=None)
-
-
-def _usable_tokens(context: Context, account: Account, linked: Identity) -> StoredTokens | None:
-    """Return the tokens of an identity whose connection is active and still the client that they were issued to."""
-    settings = context.tenant.settings
-    configured, client = settings.connections.get(linked.provider), provider_tokens.client_of(settings, linked.provider)
-    if configured is None or not configured.is_active or client is None:
-        return None
-    stored = provider_tokens.of(context, account, linked.key)
-    return stored if stored is not None and stored.client == client else None

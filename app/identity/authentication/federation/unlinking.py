@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from app.contract import errors
+from app.contract.federation.pages.identity_pages import Lacking
 from app.identity.authentication.federation import federated_sign_in, token_handoff
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.accounts import account_store, linked_identities
@@ -12,6 +16,8 @@ from app.identity.directory.organizations import sign_in_methods
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
+
+_NAMES: Final[Mapping[str, Lacking]] = {"email": "email", "username": "username", "phone": "phone"}
 
 
 def remove(context: Context, account: Account, provider: str, subject: str) -> Account:
@@ -23,7 +29,7 @@ def remove(context: Context, account: Account, provider: str, subject: str) -> A
     stored = next((identity for identity in linked_identities.of(fresh) if identity.key == (provider, subject)), None)
     if stored is None:
         raise errors.IdentityElsewhere
-    if is_last_sign_in_method(context, fresh, stored):
+    if lacking(context, fresh, stored) is not None:
         raise errors.LastSignInMethod
     return take_away(context, fresh, stored)
 
@@ -35,10 +41,11 @@ def take_away(context: Context, fresh: Account, item: Identity) -> Account:
     return after
 
 
-def is_last_sign_in_method(context: Context, account: Account, item: Identity) -> bool:
-    """Return whether the account has no other sign-in method under the tenant's current settings, and its organizations' policies.
+def lacking(context: Context, account: Account, item: Identity) -> Lacking | None:
+    """Return what the account needs to sign in without an identity; None if it has another sign-in method.
 
-    A member cannot leave the connection that an organization requires by disconnecting it and taking another address.
+    The tenant's current settings count, and the policies of its organizations: a member cannot leave the connection that an
+    organization requires by disconnecting it and taking another address.
     """
     allowed = sign_in_methods.of_account(context, account)
     if allowed is not None and allowed.methods == (sign_in_methods.CONNECTION,):
@@ -46,21 +53,23 @@ def is_last_sign_in_method(context: Context, account: Account, item: Identity) -
             other for other in linked_identities.of(account) if allowed.accepts(*allowed.methods, other.provider)
         ]
         if [other.key for other in accepted] == [item.key]:
-            return True
-    return not (
-        _can_reset_or_type_password(context, account)
-        or _has_passkey(context, account)
-        or _has_other(context, account, item)
-    )
+            return "connection"
+    missing = _missing_for_password(context, account)
+    has_another = missing is None or _has_passkey(context, account) or _has_other(context, account, item)
+    return None if has_another else missing
 
 
-def _can_reset_or_type_password(context: Context, account: Account) -> bool:
-    """Return whether the account has a name that the tenant's pages take, and a password, or a mailbox or number that sets one."""
+def _missing_for_password(context: Context, account: Account) -> Lacking | None:
+    """Return what a sign-in by password lacks: a name that the tenant's pages take, then a password, or a mailbox or number that
+    sets one; None if it lacks nothing.
+    """
     settings = context.tenant.settings
     number = account.phone if settings.phone_login and account.phone_verified else None
-    names = {"email": account.email, "username": account.username, "phone": number}
+    names: dict[str, str | None] = {"email": account.email, "username": account.username, "phone": number}
+    if not any(names[kind] for kind in settings.login_kinds):
+        return _NAMES[settings.login_kinds[0]]
     resets = bool(number or (account.email and account.email_verified))
-    return (resets or bool(account.password_hash)) and any(names[kind] for kind in settings.login_kinds)
+    return None if resets or account.password_hash else "password"
 
 
 def _has_passkey(context: Context, account: Account) -> bool:

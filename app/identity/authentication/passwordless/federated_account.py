@@ -112,7 +112,7 @@ def by_email(context: Context, identity: ProviderIdentity, *, links_identity: bo
 
 
 def unfilled_fields(context: Context, identity: ProviderIdentity, *, may_need_password: bool = True) -> list[str]:
-    """Return the names of the fields that the registration form requires and that the identity does not fill.
+    """Return the names of the fields that the registration form requires and that a new account of the identity would not have.
 
     A password is one only where people who sign up by a provider choose it, too. A form that the tenant did not configure requires
     one identifier, which a valid address is.
@@ -127,11 +127,14 @@ def unfilled_fields(context: Context, identity: ProviderIdentity, *, may_need_pa
     passwords = [field.name for field in form if field.type == "password" and has_password]
     if has_email and not registration_form.is_configured(settings):
         return passwords
+    from app.identity.authentication.registration import provider_fields  # noqa: PLC0415 - with the first such form
+
+    begins_with = provider_fields.at_registration(context, identity)
     return passwords + [
         field.name
         for field in form
         if field.required and field.type != "password"
-        if not (has_email if field.name == _EMAIL else identity.profile.get(field.member or field.name))
+        if not (has_email if field.name == _EMAIL else begins_with.has(field))
     ]
 
 

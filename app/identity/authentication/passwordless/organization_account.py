@@ -51,9 +51,8 @@ class ConnectionAdmission:
         """Return whether a new account lacks accepted terms, or required fields that the provider does not fill."""
         if self.holder is not None or accounts.by_email(context, self.identity.email or "") is not None:
             return False
-        filled = replace(self.identity, profile=own_profile(context, self.identity))
         return federated_account.requires_terms(context) or bool(
-            federated_account.unfilled_fields(context, filled, may_need_password=False)
+            federated_account.unfilled_fields(context, self.identity, may_need_password=False)
         )
 
     def find_or_create(
@@ -110,9 +109,8 @@ def _create(context: Context, identity: ProviderIdentity, form: CompletedForm | 
         )
         account_registration.send_verifications(context, account, form.options)
         return account
-    names = linked_identities.profile_names(identity)
-    decided = provider_fields.check(context, identity.decided_profile).assigned
-    draft = redemption.new_draft(context, identity.provider, {**names, **decided}, email=identity.email or "")
+    profile = provider_fields.at_registration(context, identity).assigned
+    draft = redemption.new_draft(context, identity.provider, profile, email=identity.email or "")
     return redemption.add(context, draft, identity.provider, identity=identity, links_identity=True)
 
 

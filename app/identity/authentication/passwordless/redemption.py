@@ -135,7 +135,7 @@ def register(
     where another account got the identity concurrently.
     """
     account_registration.require_enabled(context)
-    free = linked_identities.profile_names(identity) if identity is not None else {"FirstName": name} if name else {}
+    free = _profile_of(context, identity) if identity is not None else {"FirstName": name} if name else {}
     source = identity.provider if identity is not None else SOURCE
     draft = new_draft(context, source, free, email=email, phone=phone, needs_identifier=not links_identity)
     return add(
@@ -147,6 +147,12 @@ def register(
         links_identity=links_identity,
         is_phone_verified=True,
     )
+
+
+def _profile_of(context: Context, identity: ProviderIdentity) -> dict[str, Any]:
+    from app.identity.authentication.registration import provider_fields  # noqa: PLC0415 - with the first such sign-up
+
+    return provider_fields.at_registration(context, identity).assigned
 
 
 def new_draft(

@@ -8,9 +8,12 @@ from typing import Any
 
 from app.contract.accounts.account_operations import EmailEntry, PinInfo
 from app.contract.profile import Write
-from app.contract.registration.form import CUSTOM
+from app.contract.registration.form import CUSTOM, FormField
 from app.identity.authentication.registration import registration_data, requirements
+from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.profile import profile_edits
+from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
 
@@ -24,6 +27,13 @@ class CheckedFields:
 
     assigned: dict[str, Any] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
+
+    def has(self, field: FormField) -> bool:
+        """Return whether a field of the registration form is set."""
+        custom = self.assigned.get(_CUSTOM_FIELDS, {})
+        return bool(
+            custom.get(field.name.removeprefix(CUSTOM)) if field.is_custom else self.assigned.get(field.member or "")
+        )
 
     def changes(self, profile: Mapping[str, Any]) -> dict[str, Any]:
         """Return the members that differ from a profile."""
@@ -65,6 +75,16 @@ def check(context: Context, texts: Mapping[str, str]) -> CheckedFields:
         custom = {**checked.assigned.get(_CUSTOM_FIELDS, {}), **assigned.get(_CUSTOM_FIELDS, {})}
         checked.assigned.update({**assigned, _CUSTOM_FIELDS: custom} if custom else assigned)
     return checked
+
+
+def at_registration(context: Context, identity: ProviderIdentity) -> CheckedFields:
+    """Check the fields with which the account of an identity begins: its names, those of the registration form, and those that its
+    connection decides.
+    """
+    form = {field.member for field in registration_form.fields_of(context.tenant.settings)}
+    named = {name: text for name, text in identity.profile.items() if name in form or name in identity.decided}
+    texts = {name: cleaned for name, text in named.items() if (cleaned := linked_identities.cleaned_text(text))}
+    return check(context, {**texts, **linked_identities.profile_names(identity)})
 
 
 def _assigned(context: Context, name: str, text: str) -> dict[str, Any]:

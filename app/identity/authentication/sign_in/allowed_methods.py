@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.contract import errors
-from app.contract.federation.pages.connection_pages import ORGANIZATION_LOGIN
 from app.contract.organizations.settings import MethodLimit
 from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.sign_in.sessions import sessions
@@ -43,6 +42,12 @@ def method_of(amr: Sequence[str]) -> str:
     if method is None:
         raise ValueError(f"no sign-in method has the amr {list(amr)}")
     return method
+
+
+def binding_for(context: Context, account: Account) -> AllowedMethods | None:
+    """Return the methods that the account must sign in with; None where no organization limits it, or it can use none of them."""
+    allowed = sign_in_methods.of_account(context, account)
+    return allowed if allowed is not None and _can_use_any(context, account, allowed) else None
 
 
 def refusal(
@@ -108,9 +113,12 @@ def refuse_management(context: Context, account: Account, org_id: str) -> None:
 def _error(context: Context, allowed: AllowedMethods, org_id: str, name: str) -> errors.LoginNotAllowed:
     """Return the error of an organization, with the methods that the account may use there."""
     limit = MethodLimit.model_validate({"organization": name, "allowed_methods": allowed.methods})
-    if own := next((item for item in allowed.connections if item.org_id == org_id), None):
-        login_url = context.issuer + ORGANIZATION_LOGIN.format(address_key=own.address_key)
-        limit = limit.model_copy(update={"connection": own.connection_id, "login_url": login_url})
+    if own := [item for item in allowed.connections if item.org_id == org_id]:
+        from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few require it
+
+        options = sign_in_connections.options(context, own)
+        first = {"connection": options[0].connection, "login_url": options[0].login_url}
+        limit = limit.model_copy(update=first | ({"connections": options} if len(options) > 1 else {}))
     sentence = f"{name} requires another sign-in method of its members: {', '.join(allowed.methods)}."
     return errors.LoginNotAllowed(sentence, data=limit.model_dump(by_alias=True, exclude_none=True))
 

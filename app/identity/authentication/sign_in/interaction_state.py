@@ -133,6 +133,13 @@ class HandoffRequest:
     links: bool = False
     registers: bool = True
     guid: str = ""
+    scope: str = ""
+    """Further scopes to request at the connection that the link names."""
+    connection: str = ""
+
+    def scope_at(self, connection: str) -> str:
+        """Return the further scopes to request at a connection; the person may choose another one on the pages."""
+        return self.scope if connection == self.connection else ""
 
 
 @dataclass(frozen=True)

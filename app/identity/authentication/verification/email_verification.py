@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from app.contract import errors
 from app.contract.messages.models import MailKind
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.verification import phone_verification
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.one_time_tokens.one_time_token_store import OneTimeTokenFacts, Purpose
 from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
-from app.identity.directory.accounts import account_store, identifiers
+from app.identity.directory.accounts import account_store, identifiers, linked_identities
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.email_list import EmailAddress, EmailList
 from app.identity.directory.accounts.identifiers import EMAIL
@@ -238,7 +239,7 @@ def send_welcome(
             MailKind.WELCOME,
             account.email,
             account=account,
-            facts=MessageFacts(),
+            facts=MessageFacts(sign_in_name=_sign_in_name(context, account)),
             template=template,
             language=notifications.page_language(context),
             is_requested=is_requested,
@@ -248,6 +249,17 @@ def send_welcome(
             raise
         return account
     return account_store.change(context, account.uid, {"private": {**account.private, "is_welcomed": True}}) or account
+
+
+def _sign_in_name(context: Context, account: Account) -> str:
+    """Return what an account signs in with on the pages, if not its address: a username, a number, or its provider."""
+    number = account.phone if account.phone_verified else None
+    names = {"email": account.email, "username": account.username, "phone": number}
+    kind = next((kind for kind in context.tenant.settings.login_kinds if names[kind]), "")
+    if kind and account.password_hash:
+        return "" if kind == "email" else str(names[kind])
+    provider = account.private.get(linked_identities.REGISTERED_BY) or linked_identities.provider_name(account)
+    return "" if provider == linked_identities.OWN_PROVIDER else offered_connections.title_for(context, provider)
 
 
 def _kind_of(context: Context, token: str) -> Purpose:

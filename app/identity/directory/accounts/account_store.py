@@ -230,7 +230,10 @@ def change_email_identifiers(context: Context, uid: str, before: EmailList, afte
 
 
 def former_domains(context: Context, uid: str) -> set[str]:
-    """Return the domains of verified addresses that the account had, in a tenant with organizations."""
+    """Return the domains of verified addresses that the account had, in a tenant with organizations.
+
+    The clean-up deletes those that no organization claims, so that an account cannot collect any number.
+    """
     where = (I.tenant_id == context.tenant.tenant_id, I.uid == uid, I.kind == FORMER_DOMAIN)
     return {str(row.value).rpartition(" ")[2] for row in context.work.all(select(I.value).where(*where))}
 

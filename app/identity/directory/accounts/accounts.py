@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from app.contract import errors
 from app.contract.auth import READS_TOKENS
 from app.contract.profile import PROVIDER_TOKENS, Profile
-from app.identity.directory.accounts import account_store, identifiers
+from app.identity.directory.accounts import account_store, identifiers, linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME
 from app.identity.directory.accounts.profile.profile_document import profile_of
 from app.identity.directory.accounts.profile.selected_fields import project
 from app.identity.platform import powers
 from app.identity.platform.context import Context
+
+_WITH_TOKENS: Final = re.compile(rf"{provider_tokens.MEMBER}|Identities|\*", re.IGNORECASE)
+"""Texts of `fields` that can name a member with a provider's tokens."""
 
 
 def by_uids(context: Context, uids: Collection[str]) -> dict[str, Account]:
@@ -152,25 +156,52 @@ def record_password_strength(context: Context, account: Account, *, is_secure: b
 
 
 def profile_for_server(context: Context, account: Account, fields: str | None) -> Profile:
-    """Return the members of the profile that `fields` names. A provider's tokens need a scope of their own: they sign in natively."""
-    return _profile(account, fields, has_tokens=not context.program_scopes.isdisjoint({READS_TOKENS, powers.ALL}))
+    """Return the members of the profile that `fields` names. A provider's tokens need a scope of their own: they sign in natively.
+
+    Those that a connection keeps are decrypted only if `fields` can name their member.
+    """
+    profile = profile_of(account)
+    if context.program_scopes.isdisjoint({READS_TOKENS, powers.ALL}):
+        _withhold_tokens(profile)
+    elif not fields or _WITH_TOKENS.search(fields):
+        _show_tokens(context, account, profile)
+    return Profile.of(project(profile, fields))
 
 
 def profile_for_owner(context: Context, account: Account, fields: str | None) -> Profile:
     """Return the members of the profile that `fields` names.
 
-    It has a provider's tokens for the token of a sign-in of ours alone: neither for an application's, nor for a visit.
+    It has the tokens that a server wrote for the token of a sign-in of ours alone: neither for an application's, nor for a visit.
     """
-    is_of_application = context.holder is not None and context.holder.client_id is not None
-    return _profile(account, fields, has_tokens=not is_of_application and context.visitor is None)
-
-
-def _profile(account: Account, fields: str | None, *, has_tokens: bool) -> Profile:
     profile = profile_of(account)
-    if not has_tokens:
-        for item in (profile, *(profile["Identities"] or ())):
-            item.update(dict.fromkeys(PROVIDER_TOKENS & item.keys()))
+    is_of_application = context.holder is not None and context.holder.client_id is not None
+    if is_of_application or context.visitor is not None:
+        _withhold_tokens(profile)
     return Profile.of(project(profile, fields))
+
+
+def _show_tokens(context: Context, account: Account, profile: dict[str, Any]) -> None:
+    """Give each identity the access token that its connection keeps, and the account that of the latest sign-in (decision 0132).
+
+    Costs one decryption for each identity with kept tokens. What somebody wrote earlier is not shown beside them, because it could be
+    taken for the provider's.
+    """
+    if provider_tokens.KEY not in account.private:
+        return
+    latest = profile[provider_tokens.MEMBER] = None
+    for identity, entry in zip(linked_identities.of(account), profile["Identities"] or (), strict=True):
+        token = provider_tokens.valid_access_token(context, account, identity.key)
+        if token is None:
+            continue
+        entry[provider_tokens.MEMBER] = {"AccessToken": token, "TokenSecret": None}
+        used_at = identity.used_at or identity.linked_at
+        if latest is None or used_at > latest:
+            latest, profile[provider_tokens.MEMBER] = used_at, entry[provider_tokens.MEMBER]
+
+
+def _withhold_tokens(profile: dict[str, Any]) -> None:
+    for item in (profile, *(profile["Identities"] or ())):
+        item.update(dict.fromkeys(PROVIDER_TOKENS & item.keys()))
 
 
 def signed_in_profile(context: Context, account: Account) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def is_known(account: Account, identity: ProviderIdentity) -> bool:
 
 def profile_names(identity: ProviderIdentity) -> dict[str, str]:
     """Return the provider's first and last name, truncated to the profile's limits."""
-    members = {name: _text(identity.profile.get(name))[:_MAX_NAME_LENGTH] for name in ("FirstName", "LastName")}
+    members = {name: cleaned_text(identity.profile.get(name))[:_MAX_NAME_LENGTH] for name in ("FirstName", "LastName")}
     return {name: text for name, text in members.items() if text}
 
 
@@ -252,14 +252,14 @@ def _save(
 
 
 def _new(identity: ProviderIdentity, now: datetime) -> Identity:
-    members = {name: _text(value) for name, value in identity.profile.items() if _MEMBERS.get(name) is Kind.TEXT}
+    members = {name: cleaned_text(value) for name, value in identity.profile.items() if _MEMBERS.get(name) is Kind.TEXT}
     members = {name: value for name, value in members.items() if value and name not in ("ID", "Provider", "FullName")}
-    name = _text(identity.profile.get("FullName") or name_in(members) or "") or None
-    email = _text(identity.email or "") or None
+    name = cleaned_text(identity.profile.get("FullName") or name_in(members) or "") or None
+    email = cleaned_text(identity.email or "") or None
     return Identity(identity.provider, identity.subject, email, name, members.get("ImageUrl"), now, now, members)
 
 
-def _text(value: object) -> str:
+def cleaned_text(value: object) -> str:
     """Return a provider's text truncated and without control characters; an empty string for other types."""
     if not isinstance(value, str):
         return ""

@@ -37,6 +37,8 @@ from app.kit.clock import iso
 log = logging.getLogger("gatehouse.identity")
 
 KEY: Final = "provider_tokens"
+MEMBER: Final = "ProviderAccessCredential"
+"""The member of a profile and of its identities that shows an access token."""
 LIFETIME: Final = timedelta(hours=1)
 """How long tokens wait for their identity to be linked."""
 RENEWAL: Final = timedelta(seconds=15)
@@ -103,10 +105,21 @@ def adopt(context: Context, private: Mapping[str, Any], identity: ProviderIdenti
     return _with(private, key, {"sealed": _encrypt(context, key, tokens, client)})
 
 
-def of(context: Context, account: Account, key: Key) -> StoredTokens | None:
-    """Return the stored tokens of an identity. Raises DecryptionError."""
-    encrypted = _entry(account.private, key).get("sealed")
-    return _decrypt(context, key, encrypted) if encrypted else None
+def usable(context: Context, account: Account, key: Key) -> StoredTokens | None:
+    """Return the tokens of an identity whose connection is active and still the client that they were issued to."""
+    configured, client = context.tenant.settings.connections.get(key[0]), client_of(context.tenant.settings, key[0])
+    if configured is None or not configured.is_active or client is None:
+        return None
+    stored = _read(context, account.private, key)
+    return stored if stored is not None and stored.client == client else None
+
+
+def valid_access_token(context: Context, account: Account, key: Key) -> str | None:
+    """Return the access token of an identity, if it is kept, usable and not known to have expired."""
+    stored = usable(context, account, key)
+    if stored is None or (stored.tokens.expires_at is not None and stored.tokens.expires_at <= context.now):
+        return None
+    return stored.tokens.access_token
 
 
 def begin_renewal(context: Context, uid: str, key: Key, before: StoredTokens) -> StoredTokens | None:
@@ -245,7 +258,7 @@ def _read(context: Context, private: Mapping[str, Any], key: Key) -> StoredToken
 
 
 def _open(context: Context, key: Key, encrypted: str) -> StoredTokens | None:
-    """Return decrypted tokens; None if their secret is gone: a sign-in never fails because of them."""
+    """Return decrypted tokens; None if their secret is gone: neither a sign-in nor a read of a profile fails because of them."""
     try:
         return _decrypt(context, key, encrypted)
     except DecryptionError as problem:

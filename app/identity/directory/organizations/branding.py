@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from app.contract.organizations.views import OrganizationBranding
-from app.identity.directory.organizations import organization_names, organization_store
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
-
-_MAX_LENGTH: Final = 400
 
 
 def branding_of(organization: OrganizationRecord) -> OrganizationBranding:
@@ -22,14 +17,23 @@ def branding_of(organization: OrganizationRecord) -> OrganizationBranding:
     )
 
 
-def branding_of_name(context: Context, text: str) -> OrganizationBranding | None:
-    """Return the look of an active organization by its id or name, in any letter case; costs one statement in every case.
+def branding_of_name(context: Context, text: str | None) -> OrganizationBranding | None:
+    """Return how the pages of a sign-in for an active organization look, by its id or name, with its connections.
 
-    None also for an organization without a look of its own: a name that only its members know stays unknown to others.
+    None also for an organization with neither a look of its own nor connections: a name that only its members know stays unknown to
+    others. The cost is that of `named_organization.find`.
     """
-    if not context.tenant.settings.organizations.enabled or len(text) > _MAX_LENGTH:
+    if not text:
         return None
-    by_id = organization_names.is_id(organization_names.ORGANIZATION, text)
-    organization = organization_store.by_id(context, text) if by_id else organization_store.by_name(context, text)
-    is_shown = organization is not None and organization.is_active and bool(organization.display)
-    return branding_of(organization) if organization is not None and is_shown else None
+    from app.identity.directory.organizations import named_organization  # noqa: PLC0415 - few requests name any
+    from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - as above
+
+    named = named_organization.find(context, text)
+    if named is None:
+        return None
+    shown = branding_of(named.organization) if named.organization.display else None
+    if not named.connections:
+        return shown
+    options = sign_in_connections.options(context, named.connections)
+    added = {"connections": options, "requires_connection": named.demands_connection(context)}
+    return (shown or OrganizationBranding()).model_copy(update=added)

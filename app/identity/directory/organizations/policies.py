@@ -36,7 +36,7 @@ def change(context: Context, req: SetPolicies) -> Policies:
     _check_role(context, organization, provided)
     check(context, organization, provided, policies)
     changed = organization_store.change(context, organization.org_id, {"policies": stored})
-    if "jit_policy" in req.model_fields_set:
+    if req.model_fields_set & {"jit_policy", "method_policy"}:
         membership_domains.forget(context)
     context.audit.record("organization.policies_changed", org_id=organization.org_id, policies=stored)
     return (changed or organization).policy

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
 from app.contract import errors
+from app.contract.organizations.models import Policies
 from app.contract.organizations.settings import SignInMethod
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts.account import Account
@@ -89,23 +90,38 @@ def check(settings: TenantSettings, methods: Collection[str], *, has_connection:
         raise errors.BadField("The MethodPolicy.AllowedMethods is not accepted: a PIN only renews a session.")
 
 
+def accepted(settings: TenantSettings, policies: Policies, *, has_connection: bool) -> frozenset[str]:
+    """Return the methods that an organization accepts of its members now; empty where it limits none.
+
+    A policy waits while the tenant offers none of its methods.
+
+    Args:
+        has_connection: as above.
+    """
+    on = offered(settings) | ({CONNECTION} if has_connection else frozenset())
+    limit = frozenset(policies.method_policy.allowed_methods or ()) & on
+    return limit if limit - {PIN} else frozenset()
+
+
+def demands_connection(settings: TenantSettings, policies: Policies) -> bool:
+    """Return whether an organization with a connection that signs people in accepts nothing else of its members."""
+    return accepted(settings, policies, has_connection=True) - {PIN} == {CONNECTION}
+
+
 def of_account(context: Context, account: Account) -> AllowedMethods | None:
     """Return the methods that the account's active organizations allow; None where none limits them.
 
-    Several organizations limit them to what all of them allow; where that is nothing, to what any of them allows. A policy
-    waits while the tenant offers none of its methods.
+    Several organizations limit them to what all of them allow; where that is nothing, to what any of them allows.
     """
     if not (policies := active_policies.active(context, account)):
         return None
-    on = offered(context.tenant.settings)
     own = _own_connections(context, policies)
-    with_own = {item.org_id for item in own}
+    with_own, settings = {item.org_id for item in own}, context.tenant.settings
     limits = [
-        (policy.org_id, policy.name, frozenset(allowed) & (on | {CONNECTION} if policy.org_id in with_own else on))
+        (policy.org_id, policy.name, methods)
         for policy in policies
-        if (allowed := policy.policies.method_policy.allowed_methods)
+        if (methods := accepted(settings, policy.policies, has_connection=policy.org_id in with_own))
     ]
-    limits = [limit for limit in limits if limit[2] - {PIN}]
     if not limits:
         return None
     sets = [methods for _, _, methods in limits]

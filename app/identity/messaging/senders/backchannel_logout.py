@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import urlsplit
 
 from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
 from app.kit.clock import Clock
@@ -24,18 +23,20 @@ class BackchannelLogout(Sender):
         """Deliver one token. Raises DeliveryError, a final one if it expired, or is refused (Back-Channel Logout 1.0 section 2.8)."""
         import httpx
 
-        from app.identity.platform.outbound.bounded_transport import BoundedTransport
+        from app.identity.platform.outbound.bounded_transport import BoundedTransport, answer_of
+        from app.identity.platform.outbound.unusable_answers import host_of, status_in_words  # noqa: PLC0415 - with the first call
 
         address, payload = str(message.payload["to"]), message.payload
         if self._clock.now().timestamp() >= int(payload["expires_at"]):
             raise DeliveryError("the logout token expired before the application took it", is_final=True)
-        host = urlsplit(address).netloc
+        host = host_of(address)
         try:
             with httpx.Client(transport=BoundedTransport(self._resolver)) as client:
                 response = client.post(address, data={"logout_token": payload["logout_token"]})
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
-            raise DeliveryError(f"{host} did not answer: {type(problem).__name__}") from None
+            raise DeliveryError(f"{host}: {answer_of(problem).received}") from None
         status = response.status_code
         if status not in _DONE:
             is_final = status not in _RETRYABLE and not response.is_server_error
-            raise DeliveryError(f"{host} answered {status}", is_final=is_final)
+            said = status_in_words(status, response.headers.get("location"))
+            raise DeliveryError(f"{host} answered {said}", is_final=is_final)

@@ -64,7 +64,7 @@ def disconnect(context: Context, req: identity_pages.UnlinkIdentityRequest) -> P
     item = next((identity for identity in linked_identities.of(account) if _id(identity) == req.id), None)
     if item is None:
         raise errors.UnknownIdentity
-    if unlinking.is_last_sign_in_method(context, account, item):
+    if unlinking.lacking(context, account, item) is not None:
         raise errors.NothingToUnlink
     unlinking.take_away(context, account, item)
     return Posted()
@@ -81,7 +81,7 @@ def _shown(context: Context, account: Account, item: Identity) -> identity_pages
         name=item.name or "",
         since=iso(item.linked_at),
         used_at=iso(item.used_at),
-        is_last_way=unlinking.is_last_sign_in_method(context, account, item),
+        lacking=unlinking.lacking(context, account, item),
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from app.contract import errors
 from app.contract.federation.pages import connection_pages
 from app.contract.step_reasons import ProgramOutcome
@@ -20,9 +23,11 @@ from app.identity.pages_api.interactions import earlier_answers, pending_identit
 from app.identity.platform.context import Context
 
 _QUERY, _HASH = "querystring", "hash"
+_SCOPE: Final = re.compile(r"(?=.{1,500}\Z)[!#-\[\]-~]+( +[!#-\[\]-~]+)*")
+"""RFC 6749 section 3.3."""
 
 
-def parse(context: Context, req: connection_pages.ConnectionHandler) -> HandoffRequest | None:
+def parse(context: Context, req: connection_pages.ConnectionHandler, connection: str) -> HandoffRequest | None:
     """Return the parameters of a link; None if its callback is not allowed. Raises UnknownKey, BadParameter, NoCallbackLoginOff.
 
     The access token itself is returned only if the tenant has `token_in_return_url`, and then only to a callback that exactly
@@ -30,6 +35,8 @@ def parse(context: Context, req: connection_pages.ConnectionHandler) -> HandoffR
     """
     if req.api_key is not None and req.api_key.lower() != context.tenant.api_key.lower():
         raise errors.UnknownKey
+    if req.scope and not _SCOPE.fullmatch(req.scope):
+        raise errors.BadParameter("scope: scopes of the provider with spaces between them, up to 500 characters.")
     callback = req.callback or ""
     is_access_token = req.is_access_token and context.tenant.settings.token_in_return_url
     if not (req.callback_guid or callback):
@@ -45,6 +52,8 @@ def parse(context: Context, req: connection_pages.ConnectionHandler) -> HandoffR
         links=req.ac_linking,
         registers=not req.disable_sign_up,
         guid=req.callback_guid or "",
+        scope=req.scope,
+        connection=connection,
     )
 
 

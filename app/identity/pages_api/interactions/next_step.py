@@ -215,7 +215,7 @@ def open_return(
     """
     if workflow is not None and not workflow_choice.is_offered(context, None, workflow):
         return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REQUEST))
-    look = branding.branding_of_name(context, organization) if organization else None
+    look = branding.branding_of_name(context, organization)
     required = required_actions.find_first(context, session) if session is not None else None
     if session is not None and required is None:
         sessions.touch(context, session)
@@ -229,6 +229,8 @@ def open_return(
     interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
     relying_party, target = return_target(context, return_url), SignInTarget(named=workflow)
     step = _FIRST_STEPS[action]() if action in _FIRST_STEPS else first_page.first_step(context, target)
+    if isinstance(step, LoginStep) and step.reason is None and look is not None and look.requires_connection:
+        step = LoginStep(connection=look.connections[0].connection if len(look.connections) == 1 else None)
     return StepResponse(
         step=required or step,
         interaction_id=interaction.interaction_id,

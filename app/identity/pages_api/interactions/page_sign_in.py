@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from app.contract import errors
 from app.contract.error_groups import WORKFLOW_REFUSALS
@@ -35,6 +35,9 @@ from app.identity.pages_api.interactions import next_step, passkey_offers, pendi
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import account_choice
 from app.kit.operations.errors import ApiError
+
+if TYPE_CHECKING:
+    from app.identity.authentication.federation.home_realms import HomeRealm
 
 EXPIRED = "expired"
 """The reason of a token that replaces an expired password."""
@@ -82,15 +85,24 @@ def prompt_for_method(
     context: Context, interaction: Interaction | None, refusal: errors.LoginNotAllowed
 ) -> StepResponse:
     """Return the login step of a sign-in whose first factor was verified, with the methods that the account may use."""
+    limit = MethodLimit.model_validate(refusal.data)
+    return _in_interaction(context, interaction, LoginStep(reason=LoginReason.METHOD, method_limit=limit))
+
+
+def lead(context: Context, interaction: Interaction | None, realm: HomeRealm) -> StepResponse:
+    """Return the login step that leads where an address belongs, before it is known whether an account has it."""
+    step = realm.login_step()
+    if step.method_limit is None:
+        return StepResponse(step=step, interaction_id=interaction.interaction_id if interaction is not None else None)
+    return _in_interaction(context, interaction, step)
+
+
+def _in_interaction(context: Context, interaction: Interaction | None, step: LoginStep) -> StepResponse:
+    """Return a step whose page needs an interaction, because its cookie holds the limit; begin one where there is none."""
     binding = None
     if interaction is None or interaction.is_done:
         interaction, binding = interactions.start(context, InteractionKind.RETURN)
-    limit = MethodLimit.model_validate(refusal.data)
-    return StepResponse(
-        step=LoginStep(reason=LoginReason.METHOD, method_limit=limit),
-        interaction_id=interaction.interaction_id,
-        binding=binding,
-    )
+    return StepResponse(step=step, interaction_id=interaction.interaction_id, binding=binding)
 
 
 def show_denial(context: Context, interaction: Interaction | None, refusal: ApiError) -> StepResponse:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from app.contract import errors
 from app.contract.accounts.models import (
     CONNECTION_METHOD,
+    ORGANIZATION_TITLE,
     PASSKEY_METHOD,
     PASSWORD_METHOD,
     ReauthenticationOptions,
@@ -17,12 +19,22 @@ from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
+from app.identity.authentication.sign_in import allowed_methods
 from app.identity.credentials.ldap import ldap_directories
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import sign_in_methods
+from app.identity.directory.organizations.sign_in_methods import AllowedMethods
 from app.identity.platform.context import Context
+
+_METHODS: Final = {
+    PASSWORD_METHOD: sign_in_methods.PASSWORD,
+    PASSKEY_METHOD: sign_in_methods.PASSKEY,
+    SMS: sign_in_methods.SMS,
+}
+"""The methods that organizations accept by the keys of those on pages; all others are by email."""
 
 
 def with_methods(context: Context, response: StepResponse) -> StepResponse:
@@ -64,7 +76,9 @@ def _methods(context: Context, account: Account, verified_email: str | None = No
         available[PASSWORD_METHOD] = name
     if context.tenant.settings.passkeys and passkey_store.by_account(context, account.uid):
         available[PASSKEY_METHOD] = ""
+    binding = allowed_methods.binding_for(context, account)
     emails = {identity.provider: identity.email or "" for identity in linked_identities.of(account)}
+    emails |= {item.connection_id: account.email or "" for item in binding.connections} if binding is not None else {}
     reauthenticating = (
         (
             connection.name
@@ -81,7 +95,15 @@ def _methods(context: Context, account: Account, verified_email: str | None = No
         identifier = next((text for text in names if text and _resolves_to(context, text, method, account)), None)
         if identifier is not None and _may_begin(context, account, method):
             available[method] = identifier
-    return available
+    return {key: text for key, text in available.items() if binding is None or _is_accepted(binding, key)}
+
+
+def _is_accepted(binding: AllowedMethods, key: str) -> bool:
+    """Return whether the organizations of the account accept a method; the others would be refused once they are verified."""
+    if not key.startswith(CONNECTION_METHOD):
+        return binding.accepts(_METHODS.get(key, sign_in_methods.EMAIL), "")
+    provider = key.removeprefix(CONNECTION_METHOD).partition(ORGANIZATION_TITLE)[0]
+    return binding.accepts(sign_in_methods.CONNECTION, provider)
 
 
 def _of_organizations(context: Context, emails: Mapping[str, str], *, is_again: bool) -> dict[str, str]:

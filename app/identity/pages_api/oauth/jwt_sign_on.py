@@ -71,7 +71,9 @@ def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepRespo
     )
     if signed_in and (holder is None or holder.uid not in signed_in):
         text = "the browser is signed in to another account"
-        connection_traces.record(context, sender.name, ProviderDenied(text, check=ConnectionCheck.LINKING))
+        expected = "a browser without a session, or with that of the token’s account"
+        refusal = ProviderDenied(text, check=ConnectionCheck.LINKING, expected=expected)
+        connection_traces.record(context, sender.name, refusal)
         raise errors.JwtRefused("This browser is signed in to another account.")
     native_credentials.use_id_token(context, verified)
     interaction, binding = jwt_login_page.waiting_interaction(context, sender.name), None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from app.contract import errors
 from app.contract.captcha.models import CaptchaUse, LockChallenge
@@ -38,6 +39,9 @@ from app.identity.pages_api.registration.typed_form import TypedForm
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
 
+if TYPE_CHECKING:
+    from app.identity.authentication.federation.home_realms import HomeRealm
+
 COMPLETED = "register"
 
 
@@ -55,6 +59,8 @@ def register(context: Context, req: registration_pages.RegisterRequest) -> StepR
     interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
     if isinstance(interaction, StepResponse):
         return interaction
+    if (realm := _demanded(context, req)) is not None:
+        return page_sign_in.lead(context, interaction, realm)
     account_registration.require_enabled(context)
     handoff = interaction.state.handoff if interaction is not None else None
     if handoff is not None and not handoff.registers:
@@ -64,8 +70,7 @@ def register(context: Context, req: registration_pages.RegisterRequest) -> StepR
     pending_identity = pending_identities.registering_for(context, interaction) if req.is_connected else None
     if req.is_connected and pending_identity is None:
         return next_step.START_AGAIN
-    is_needed = pending_identity is None or context.tenant.settings.federated_password
-    has_password = new_passkey is None and is_needed
+    has_password = new_passkey is None and (pending_identity is None or context.tenant.settings.federated_password)
     interaction_id = interaction.interaction_id if interaction else ids.interaction_id
     invited = _invited_email(context, interaction)
     typed, options = typed_form.read(context, req, interaction_id, has_password=has_password, fixed_email=invited)
@@ -90,6 +95,15 @@ def register(context: Context, req: registration_pages.RegisterRequest) -> StepR
         if interaction is not None and result.account is not None:
             current = pending_identities.store_pending(context, interaction, identity, result.account.uid)
         return _continue(context, current, typed, result, PasswordReplacement((pending_identities.FEDERATED,)))
+
+
+def _demanded(context: Context, req: registration_pages.RegisterRequest) -> HomeRealm | None:
+    """Return where the address leads, if its organization demands a connection: a password or a passkey would sign nobody in."""
+    if not req.finds_connection or req.is_connected:
+        return None
+    from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
+
+    return home_realms.look_up_to_register(context, req.fields.get("email", ""))
 
 
 @registration_pages.begin_with_passkey.implements

@@ -34,6 +34,7 @@ from app.identity.pages_api.interactions import (
     interaction_handoff,
     jwt_login_page,
     next_step,
+    page_sign_in,
     pending_identities,
 )
 from app.identity.pages_api.sign_in import account_confirmation, federated_completion
@@ -73,8 +74,9 @@ def begin(context: Context, req: connection_pages.ConnectionStart) -> StepRespon
 def find(context: Context, req: connection_pages.DomainLookUp) -> StepResponse:
     from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
 
-    step = LoginStep(connection=home_realms.look_up(context, req.identifier))
-    return StepResponse(step=step, interaction_id=req.interaction_id)
+    realm = home_realms.look_up(context, req.identifier) or home_realms.HomeRealm()
+    interaction = interactions.find(context, req.interaction_id) if req.interaction_id else None
+    return page_sign_in.lead(context, interaction, realm)
 
 
 @connection_pages.begin_for_organization.implements
@@ -100,17 +102,19 @@ def redirect_to_provider(
     ids = interactions.new_ids()
     reauthenticate = _needs_reauthentication(interaction) or sessions.current(context) is not None
     interaction_id = interaction.interaction_id if interaction else ids.interaction_id
+    handoff, hint = (interaction.state if interaction else state).handoff, hint or _hint(interaction)
+    scope = handoff.scope_at(connection.name) if handoff is not None else ""
     try:
         address = federated_sign_in.begin(
-            context, connection, interaction_id, reauthenticate=reauthenticate, hint=hint or _hint(interaction)
+            context, connection, interaction_id, reauthenticate=reauthenticate, hint=hint, scope=scope
         )
-    except federated_sign_in.ConnectionBroken:
+    except federated_sign_in.ConnectionBroken as failure:
         if interaction is None:
-            return return_with_reason(context, state, LoginReason.BROKEN)
-        return return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
+            return return_with_reason(context, state, failure.reason)
+        return return_with_reason(context, interaction.state, failure.reason, interaction.interaction_id)
     step = RedirectStep(address=address)
     if connection.org_id:
-        step = RedirectStep(address=address, connection=connection.name, title=connection.title)
+        step = RedirectStep(address=address, connection=connection.name, title=connection.public_title)
     if interaction is not None:
         return StepResponse(step=step, interaction_id=interaction.interaction_id)
     started, binding = interactions.start(context, InteractionKind.RETURN, state, ids)
@@ -121,7 +125,7 @@ def redirect_to_provider(
 def handle(context: Context, req: connection_pages.ConnectionHandler) -> StepResponse:
     context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find_app(context, req.provider, req.social_app_name)
-    handoff = interaction_handoff.parse(context, req)
+    handoff = interaction_handoff.parse(context, req, connection.name)
     if handoff is None:
         return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
     step = redirect_to_provider(context, connection, None, InteractionState(handoff=handoff))
@@ -173,10 +177,8 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
         identity, connection = federated_sign_in.finish(context, req.state, parameters, callback=callback)
     except federated_sign_in.UnknownState:
         return next_step.advance(context, interaction, session)
-    except federated_sign_in.ConnectionRefused:
-        return return_with_reason(context, interaction.state, LoginReason.DENIED, interaction.interaction_id)
-    except federated_sign_in.ConnectionBroken:
-        return return_with_reason(context, interaction.state, LoginReason.BROKEN, interaction.interaction_id)
+    except federated_sign_in.ConnectionFailed as failure:
+        return return_with_reason(context, interaction.state, failure.reason, interaction.interaction_id)
     if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
         return _refuse(context, interaction, identity, LoginReason.NOT_REAUTHENTICATED)
     if connection.org_id:  # links no identity to another account, whatever began the interaction

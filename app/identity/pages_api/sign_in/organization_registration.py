@@ -36,7 +36,7 @@ def register(context: Context, req: RegisterRequest) -> StepResponse:
         connection = offered_connections.find_any(context, pending.claimed.provider)
     except errors.ConnectionNotConfigured:  # turned off meanwhile
         return federated_login.return_with_reason(
-            context, interaction.state, LoginReason.BROKEN, interaction.interaction_id
+            context, interaction.state, LoginReason.UNUSABLE, interaction.interaction_id
         )
     form = _completed(context, req, pending.claimed)
     return federated_login.sign_in_for_organization(context, interaction, connection, pending.claimed, form)

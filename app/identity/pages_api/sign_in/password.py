@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.contract import errors
 from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.sign_in import sign_in_pages
-from app.contract.steps import LoginStep, StepResponse
+from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions, password_sign_in, sign_in_identifiers
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.locks import LockSolution
@@ -16,6 +18,9 @@ from app.identity.directory.accounts.login_attempts.account_lookup import TypedI
 from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
+
+if TYPE_CHECKING:
+    from app.identity.authentication.federation.home_realms import HomeRealm
 
 
 @sign_in_pages.sign_in.implements
@@ -71,8 +76,8 @@ def _step_elsewhere(
 
     It leads to the provider of the address, or a directory verifies the password.
     """
-    if req.finds_connection and (step := _step_to_provider(context, req)) is not None:
-        return step
+    if req.finds_connection and (realm := _home_realm(context, req)) is not None:
+        return page_sign_in.lead(context, interaction, realm)
     login = ldap_directories.for_identifier(context, identifier)
     if login is None:
         return None
@@ -82,9 +87,8 @@ def _step_elsewhere(
     return directory_login.sign_in(context, interaction, login, identifier, req.password, solution, remember=remember)
 
 
-def _step_to_provider(context: Context, req: sign_in_pages.SignInRequest) -> StepResponse | None:
-    """Return the step that leads to the provider of the address; the password is not verified then."""
+def _home_realm(context: Context, req: sign_in_pages.SignInRequest) -> HomeRealm | None:
+    """Return where the address leads; the password is not verified then."""
     from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few tenants have any
 
-    found = home_realms.look_up(context, req.identifier)
-    return StepResponse(step=LoginStep(connection=found), interaction_id=req.interaction_id) if found else None
+    return home_realms.look_up(context, req.identifier)

@@ -14,7 +14,9 @@ from typing import Final
 
 import httpx
 
+from app.identity.platform.outbound import unusable_answers
 from app.identity.platform.outbound.deadlines import Deadline, DeadlineTransport
+from app.identity.platform.outbound.unusable_answers import UnusableAnswer
 from app.kit.outbound.host_resolver import AddressRefused, Resolver
 from app.kit.web.proxies import is_local
 
@@ -26,12 +28,19 @@ OWNER: Final = "owner"
 _HIDDEN: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
 
 
-class InvalidResponse(httpx.TransportError):
-    """The response is too long, too slow, or compressed although we did not accept that."""
+class NoUsableAnswer(httpx.TransportError):
+    """No answer came, or one that is too long, or compressed although we did not accept that. The text says so in plain words."""
+
+    def __init__(self, answer: UnusableAnswer, request: httpx.Request) -> None:
+        super().__init__(answer.received, request=request)
+        self.answer = answer
 
 
-class NoFreeSlot(InvalidResponse):
-    """Nothing was asked: too many requests are in progress."""
+def answer_of(problem: Exception) -> UnusableAnswer:
+    """Return what happened, for an exception of a client with a BoundedTransport; else than the transport's, the client's own."""
+    if isinstance(problem, NoUsableAnswer):
+        return problem.answer
+    return unusable_answers.of_exception(problem, seconds=TIMEOUT_SECONDS, connect_seconds=TIMEOUT_SECONDS)
 
 
 class RequestSlots:
@@ -48,11 +57,11 @@ class RequestSlots:
 
     @contextmanager
     def acquire(self, request: httpx.Request) -> Iterator[None]:
-        """Occupy a slot during a request. Raises NoFreeSlot if none becomes free in time."""
+        """Occupy a slot during a request. Raises NoUsableAnswer if none becomes free in time."""
         host, owner = request.url.netloc.decode(), str(request.extensions.get(OWNER, ""))
         with self._changed:
             if not self._changed.wait_for(lambda: self._is_free(host, owner), _SLOT_WAIT_SECONDS):
-                raise NoFreeSlot("too many requests wait for providers", request=request)
+                raise NoUsableAnswer(unusable_answers.busy(), request)
             self._in_progress[host] += 1
             self._by_owner[owner] += 1
         try:
@@ -99,7 +108,7 @@ class Bounds:
 
 
 class BoundedTransport(httpx.BaseTransport):
-    """Sends one request and reads the whole response, all before one deadline. Raises httpx.HTTPError.
+    """Sends one request and reads the whole response, all before one deadline. Raises NoUsableAnswer.
 
     Args:
         is_untrusted: whether anyone can name the address, by registering an application for example.
@@ -113,9 +122,17 @@ class BoundedTransport(httpx.BaseTransport):
         self._bounds = bounds or Bounds(TIMEOUT_SECONDS, TIMEOUT_SECONDS, MAX_BYTES, slots=slots)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        slots = self._bounds.slots
-        with slots.acquire(request) if slots is not None else _NO_LIMIT:
-            return self._send(request)
+        bounds = self._bounds
+        try:
+            with bounds.slots.acquire(request) if bounds.slots is not None else _NO_LIMIT:
+                return self._send(request)
+        except NoUsableAnswer:
+            raise
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
+            answer = unusable_answers.of_exception(
+                problem, seconds=bounds.seconds, connect_seconds=bounds.connect_seconds
+            )
+            raise NoUsableAnswer(answer, request) from None
 
     def _send(self, request: httpx.Request) -> httpx.Response:
         bounds, proxy = self._bounds, _proxy_for(request.url)
@@ -139,7 +156,7 @@ class BoundedTransport(httpx.BaseTransport):
         try:
             self._resolver.check_numeric_host(request.url.host)
         except AddressRefused as refused:
-            raise InvalidResponse(str(refused), request=request) from None
+            raise NoUsableAnswer(unusable_answers.of_address(refused), request) from None
         return client.send(request, stream=True)
 
     def _send_without_proxy(self, client: httpx.Client, request: httpx.Request, deadline: Deadline) -> httpx.Response:
@@ -150,7 +167,7 @@ class BoundedTransport(httpx.BaseTransport):
             seconds = min(self._bounds.connect_seconds, deadline.seconds)
             addresses = self._resolver.addresses(host, port, seconds=seconds, is_untrusted=is_untrusted)
         except AddressRefused as refused:
-            raise InvalidResponse(str(refused), request=request) from None
+            raise NoUsableAnswer(unusable_answers.of_address(refused), request) from None
         request.extensions["sni_hostname"] = host
         for address in addresses[:-1]:
             request.url = url.copy_with(host=address)
@@ -177,16 +194,17 @@ def _proxy_for(url: httpx.URL) -> str | None:
 
 
 def _read_content(response: httpx.Response, bounds: Bounds) -> bytes:
-    is_packed = response.headers.get("content-encoding", "identity") != "identity"
+    encoding = response.headers.get("content-encoding", "identity")
+    is_packed = encoding != "identity"
     if bounds.truncates:
         return b"" if is_packed else _beginning(response, bounds.max_bytes)
     content = b""
     if is_packed:
-        raise InvalidResponse("a packed answer", request=response.request)
+        raise NoUsableAnswer(unusable_answers.packed(encoding), response.request)
     for part in response.iter_raw():
         content += part
         if len(content) > bounds.max_bytes:
-            raise InvalidResponse("the provider talks too long", request=response.request)
+            raise NoUsableAnswer(unusable_answers.too_long(bounds.max_bytes), response.request)
     return content
 
 

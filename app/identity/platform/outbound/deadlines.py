@@ -16,8 +16,12 @@ import httpx
 from app.kit.clock import monotonic
 
 _PIECE: Final = 16_384  # bytes that are written between two looks at the clock
-_MAX_READ: Final = 1_000_000
+MAX_READ: Final = 1_000_000
 """Bytes of an answer with its heads; its body alone has a lower limit."""
+
+
+class EndlessAnswer(httpcore.ReadError):
+    """More than MAX_READ bytes came."""
 
 
 class Deadline:
@@ -78,8 +82,8 @@ class _Stream(httpcore.NetworkStream):
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         content = self._stream.read(max_bytes, self._deadline.left(timeout, httpcore.ReadTimeout))
         self._read += len(content)
-        if self._read > _MAX_READ:
-            raise httpcore.ReadError("the answer has no end")
+        if self._read > MAX_READ:
+            raise EndlessAnswer
         return content
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:

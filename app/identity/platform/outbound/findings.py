@@ -25,11 +25,15 @@ _ERROR_NAME: Final = re.compile(r"[A-Za-z][A-Za-z_. -]{0,39}|-?\d{1,9}", re.ASCI
 
 @dataclass(frozen=True)
 class Finding:
-    """A failed check. The texts are one line each, without secrets."""
+    """A failed check. The texts are one line each, without secrets.
+
+    `cause` is one of `connection_checks.CAUSES`, for checks that fail in ways with different remedies.
+    """
 
     check: ConnectionCheck
     expected: str = ""
     received: str = ""
+    cause: str = ""
 
 
 class FindingTexts(TypedDict, total=False):
@@ -38,6 +42,7 @@ class FindingTexts(TypedDict, total=False):
     check: ConnectionCheck | None
     expected: Any
     received: Any
+    cause: str
 
 
 class UpstreamRefusal(Exception):
@@ -47,24 +52,31 @@ class UpstreamRefusal(Exception):
         check: the failed check; without one, that of the `checking` block around.
         expected: what the server expects.
         received: what it received instead: names of claims and harmless values.
+        cause: which of the check's causes it is.
     """
 
     def __init__(
-        self, text: str = "", *, check: ConnectionCheck | None = None, expected: Any = "", received: Any = ""
+        self,
+        text: str = "",
+        *,
+        check: ConnectionCheck | None = None,
+        expected: Any = "",
+        received: Any = "",
+        cause: str = "",
     ) -> None:
         super().__init__(text)
-        self.check = check
+        self.check, self.cause = check, cause
         self._expected, self._received = shown_claim(expected), shown_claim(received)
 
     @property
     def finding(self) -> Finding:
         check = self.check or ConnectionCheck.ANSWER
-        return Finding(check, shown(self._expected), shown(self._received or str(self)))
+        return Finding(check, shown(self._expected), shown(self._received or str(self)), self.cause)
 
     @property
     def texts(self) -> FindingTexts:
         """The arguments with which another refusal has the same finding."""
-        return {"check": self.check, "expected": self._expected, "received": self._received}
+        return {"check": self.check, "expected": self._expected, "received": self._received, "cause": self.cause}
 
     def hide(self, secrets: Iterable[str]) -> None:
         """Mask these texts in everything that is stored or logged."""

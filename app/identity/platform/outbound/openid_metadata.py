@@ -13,7 +13,7 @@ from joserfc.jwk import JWKRegistry, Key
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import is_local, is_provider_url
 from app.identity.platform.outbound import outbound_http
-from app.identity.platform.outbound.findings import checking
+from app.identity.platform.outbound.findings import FindingTexts, checking, kind_of_value
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.caching.lru_cache import LruCache
 from app.kit.clock import Clock
@@ -60,6 +60,15 @@ class _Keys:
     read_at: datetime
 
 
+@dataclass(frozen=True)
+class _Failure:
+    """Why keys could not be read."""
+
+    text: str
+    finding: FindingTexts
+    at: datetime
+
+
 class _KeyCache:
     """Caches key sets; those of untrusted addresses have one of their own, which they alone can fill."""
 
@@ -68,7 +77,7 @@ class _KeyCache:
         self._is_untrusted = is_untrusted
         self._keys: LruCache[str, _Keys] = LruCache(_MAX_PROVIDERS)
         self._refetched_at: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
-        self._failed: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
+        self._failed: LruCache[str, _Failure] = LruCache(_MAX_PROVIDERS)
 
     def keys(self, address: str, kid: str | None, now: datetime) -> tuple[Key, ...]:
         cached = self._keys.get(address)
@@ -91,14 +100,14 @@ class _KeyCache:
 
     def _fetch_keys(self, address: str, now: datetime) -> _Keys:
         failed = self._failed.get(address)
-        if failed is not None and failed <= now < failed + FAILURE_INTERVAL:
-            raise ProviderUnavailable("it did not answer a moment ago", check=ConnectionCheck.KEYS)
+        if failed is not None and failed.at <= now < failed.at + FAILURE_INTERVAL:
+            raise ProviderUnavailable(f"a moment ago: {failed.text}", **failed.finding)
         try:
             with checking(ConnectionCheck.KEYS):
                 jwks = outbound_http.get_json_object(self._resolver, address, is_untrusted=self._is_untrusted)
                 fetched = _Keys(import_keys(jwks.get("keys")), now)
-        except ProviderUnavailable:
-            self._failed.put(address, now)
+        except ProviderUnavailable as failure:
+            self._failed.put(address, _Failure(str(failure), failure.texts, now))
             raise
         self._keys.put(address, fetched)
         return fetched
@@ -189,7 +198,12 @@ def import_keys(jwks: Any) -> tuple[Key, ...]:
         except (JoseError, KeyError, *PARSE_ERRORS):
             continue
     if not keys:
-        raise ProviderUnavailable("it publishes no key", expected="an RSA, EC or Ed25519 key for signatures")
+        received = f"keys: {kind_of_value(jwks)}, without one that can be used"
+        raise ProviderUnavailable(
+            "it publishes no key",
+            expected="keys: a list with an RSA, EC or Ed25519 key for signatures",
+            received=received,
+        )
     return tuple(keys)
 
 

@@ -7,13 +7,15 @@ once, within the time, its addresses are checked, and the connection goes to a c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Unpack
-from urllib.parse import urlsplit
-
-from pydantic_core import from_json
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from app.identity.platform.outbound.findings import FindingTexts, UpstreamRefusal
 from app.kit.outbound.host_resolver import Resolver
+
+if TYPE_CHECKING:
+    from app.identity.platform.outbound.unusable_answers import UnusableAnswer
+
+OBJECT: Final = "a JSON object"
 
 
 class ProviderUnavailable(UpstreamRefusal):
@@ -32,10 +34,20 @@ class ProviderUnavailable(UpstreamRefusal):
         self.error = error
 
 
-def get_json(resolver: Resolver, url: str, token: str | None = None, *, is_untrusted: bool = False) -> Any:
+def unusable(url: str, answer: UnusableAnswer, *, status: int | None = None) -> ProviderUnavailable:
+    """Return the refusal of an answer."""
+    from app.identity.platform.outbound.unusable_answers import host_of  # noqa: PLC0415 - with the first call
+
+    text = f"{host_of(url)}: {answer.received}"
+    return ProviderUnavailable(text, status=status, **answer.texts)
+
+
+def get_json(
+    resolver: Resolver, url: str, token: str | None = None, *, is_untrusted: bool = False, expected: str = "JSON"
+) -> Any:
     """Get a JSON document, with `token` as bearer token. Raises ProviderUnavailable."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return request_json(resolver, "GET", url, headers, is_untrusted=is_untrusted)
+    return request_json(resolver, "GET", url, headers, is_untrusted=is_untrusted, expected=expected)
 
 
 def get_content(resolver: Resolver, url: str, accept: str, *, is_untrusted: bool = False) -> bytes:
@@ -51,13 +63,25 @@ def request_json(
     content: bytes | None = None,
     *,
     is_untrusted: bool = False,
+    expected: str = OBJECT,
 ) -> Any:
-    """Send a request, with JSON as `content` if there is any, and return the JSON of the response. Raises ProviderUnavailable."""
+    """Send a request, with JSON as `content` if there is any, and return the JSON of the response. Raises ProviderUnavailable.
+
+    Args:
+        expected: OBJECT, which is then checked, or other words for JSON of any type.
+    """
     headers = {"Accept": "application/json", **({"Content-Type": "application/json"} if content else {}), **headers}
-    try:
-        return from_json(_request(resolver, method, url, headers, content, is_untrusted=is_untrusted))
-    except ValueError:
-        raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON") from None
+    return read_json(url, _request(resolver, method, url, headers, content, is_untrusted=is_untrusted), expected)
+
+
+def read_json(url: str, content: bytes, expected: str = OBJECT) -> Any:
+    """Return the JSON of a body, as `request_json` does. Raises ProviderUnavailable."""
+    from app.identity.platform.outbound.unusable_answers import json_of  # noqa: PLC0415 - with the first call
+
+    value, wrong = json_of(content, expected, is_object=expected == OBJECT)
+    if wrong is not None:
+        raise unusable(url, wrong)
+    return value
 
 
 def _request(
@@ -66,16 +90,17 @@ def _request(
     """Send a request and return the body of the response. Raises ProviderUnavailable."""
     import httpx
 
-    from app.identity.platform.outbound.bounded_transport import BoundedTransport
+    from app.identity.platform.outbound.bounded_transport import BoundedTransport, answer_of
+    from app.identity.platform.outbound.unusable_answers import of_status  # noqa: PLC0415 - with the first call
 
-    host = urlsplit(url).netloc
     try:
         with httpx.Client(transport=BoundedTransport(resolver, is_untrusted=is_untrusted)) as client:
             response = client.request(method, url, headers=headers, content=content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:  # the exception's text may contain the whole URL
-        raise ProviderUnavailable(f"{host} did not answer: {type(problem).__name__}") from None
-    if response.status_code != httpx.codes.OK:
-        raise ProviderUnavailable(f"{host} answered {response.status_code}", status=response.status_code)
+        raise unusable(url, answer_of(problem)) from None
+    status = response.status_code
+    if status != httpx.codes.OK:
+        raise unusable(url, of_status(status, response.headers.get("location")), status=status)
     return response.content
 
 
@@ -83,7 +108,5 @@ def get_json_object(
     resolver: Resolver, url: str, token: str | None = None, *, is_untrusted: bool = False
 ) -> dict[str, Any]:
     """Get a JSON object. Raises ProviderUnavailable."""
-    members = get_json(resolver, url, token, is_untrusted=is_untrusted)
-    if not isinstance(members, dict):
-        raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON object")
+    members: dict[str, Any] = get_json(resolver, url, token, is_untrusted=is_untrusted, expected=OBJECT)
     return members

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
+from app.contract.federation.connection_checks import CallFailure
 from app.kit.outbound.host_resolver import Resolver
 
 CONNECT_SECONDS: Final = 5.0
@@ -64,7 +64,8 @@ def post(resolver: Resolver, url: str, headers: Mapping[str, str], body: bytes, 
     import httpx
 
     from app.identity.platform.outbound import bounded_transport
-    from app.identity.platform.outbound.bounded_transport import OWNER, BoundedTransport, Bounds, NoFreeSlot
+    from app.identity.platform.outbound.bounded_transport import OWNER, BoundedTransport, Bounds, answer_of
+    from app.identity.platform.outbound.unusable_answers import host_of  # noqa: PLC0415 - with the first call
 
     by_name = {TRIALS: bounded_transport.TRIAL_SLOTS, CALLS: bounded_transport.CALL_SLOTS}
     connect_seconds = min(CONNECT_SECONDS, limits.seconds)
@@ -77,24 +78,11 @@ def post(resolver: Resolver, url: str, headers: Mapping[str, str], body: bytes, 
                 url, headers=dict(headers), content=body, follow_redirects=False, extensions=extensions
             )
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
-        text, was_asked = (
-            f"{urlsplit(url).netloc} did not answer: {_reason(problem)}",
-            not isinstance(problem, NoFreeSlot),
-        )
-        raise TargetUnavailable(text, was_asked=was_asked) from None
+        answer = answer_of(problem)
+        text = f"{host_of(url)}: {answer.received}"
+        raise TargetUnavailable(text, was_asked=answer.failure is not CallFailure.BUSY) from None
     return TargetAnswer(
         response.status_code,
         tuple((name.lower(), value) for name, value in response.headers.multi_items()),
         response.content,
     )
-
-
-def _reason(problem: Exception) -> str:
-    """Return why there is no answer. Texts of the HTTP client may contain the URL, except those about the connection."""
-    import httpx
-
-    from app.identity.platform.outbound.bounded_transport import InvalidResponse
-
-    if isinstance(problem, InvalidResponse):
-        return str(problem)
-    return f"ConnectError: {problem}" if isinstance(problem, httpx.ConnectError) else type(problem).__name__

@@ -28,6 +28,7 @@ def _answer(trace: ConnectionTrace) -> RefusedAnswer:
         connection=trace.connection,
         org_id=trace.org_id,
         check=trace.failed_check,
+        cause=trace.cause,
         problem=trace.diagnosis.problem,
         expected=trace.expected,
         received=trace.received,

@@ -11,7 +11,7 @@ from app.identity.credentials.one_time_tokens.one_time_token_store import Purpos
 from app.identity.credentials.passwords import new_password_hash, security_answers
 from app.identity.credentials.passwords.new_password_hash import PROFILE_FIELDS
 from app.identity.credentials.pins import pins
-from app.identity.directory.accounts import input_checks
+from app.identity.directory.accounts import input_checks, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes import checked_update
 from app.identity.directory.accounts.changes.checked_update import ChangedAccount, CheckedUpdate, Columns
@@ -39,6 +39,8 @@ def read(
     """
     settings, today = context.tenant.settings, context.now.date()
     edits = profile_edits.read(req.free, writers, clears=clears, custom_fields=settings.custom_fields, today=today)
+    if provider_tokens.KEY in account.private:  # a profile that is written back would store the shown token readable
+        edits.assigned.pop(provider_tokens.MEMBER, None)
     addresses = input_checks.emails(names.email) if names and names.email else None
     username = input_checks.username(settings, names.user_name, account.username) if names and names.user_name else None
     phone = input_checks.phone(req.phone_id) if req.phone_id else None

@@ -104,4 +104,4 @@ def test_token_never_goes_to_a_private_address(services: IdentityServices, addre
     payload = {"to": address, "logout_token": "a.b.c", "expires_at": expires_at}
     with pytest.raises(DeliveryError) as refusal:
         sender.send(Message("acme", "1", "backchannel_logout", payload, 1, services.clock.now()))
-    assert "InvalidResponse" in str(refusal.value)
+    assert "not public" in str(refusal.value)

@@ -86,7 +86,7 @@ def test_issuer_is_the_one_whose_tokens_are_accepted(globex: ConnectedOrganizati
     document = json.dumps({**globex.provider.configuration(), "issuer": issuer}).encode()
     globex.provider.answers["/other/.well-known/openid-configuration"] = (200, {}, document)
     globex.change(Issuer=issuer)
-    assert "This provider isn’t responding" in globex.sign_in_anew().text
+    assert "Sign-in didn’t finish" in globex.sign_in_anew().text
     globex.provider.claims, globex.provider.back = {"iss": issuer}, {"iss": issuer}
     assert globex.sign_in_anew().heading == "Profile"
 

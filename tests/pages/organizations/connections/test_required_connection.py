@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from app.identity.assembly.clean_up import expired_rows
+from app.identity.directory.accounts import account_store
 from tests.support.accounts.customers import LOGIN
 from tests.support.journeys.federated_sign_in import link_identity
 from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
 from tests.support.organizations.management import PATH
+from tests.support.tenants.callers import call_of
 from tests.support.tenants.tenant_server import answered, refused
 from tests.support.visitors.visitor import VisitedPage
 
@@ -91,6 +94,25 @@ def test_private_address_does_not_leave_the_requirement(globex: ConnectedOrganiz
     page = by_password(globex, PRIVATE)
     assert ONLY in page.text
     assert page.visitor.open("/profile").is_sign_in
+
+
+@pytest.mark.both_databases
+def test_domains_of_former_addresses_are_bounded(globex: ConnectedOrganization) -> None:
+    """The clean-up deletes those that no organization claims, and leaves the requirement."""
+    mina = globex.tenant.person(MINA["email"])
+    answered(globex.business.assign(mina.uid, globex.org, globex.member_role))
+    for email in ("mina@one.example", "mina@two.example", PRIVATE):
+        emails = {"Email": [{"Type": "Primary", "Value": email}]}
+        answered(globex.business.tenant.send("PUT", f"/identity/v2/manage/account/{mina.uid}/email", emails))
+    globex.set_policies(**CONNECTION)
+    database, tenant_id = globex.tenant.services.database, globex.tenant.tenant_id
+    with call_of(globex.tenant.services, globex.tenant.name) as call:
+        before = account_store.former_domains(call, mina.uid)
+    expired_rows.delete_unclaimed_domains(database, tenant_id)
+    with call_of(globex.tenant.services, globex.tenant.name) as call:
+        assert (DOMAIN in before, account_store.former_domains(call, mina.uid)) == (True, {DOMAIN})
+    assert len(before) > 1
+    assert ONLY in by_password(globex, PRIVATE).text
 
 
 def test_switched_off_connection_lets_passwords_in_again(strict: ConnectedOrganization) -> None:

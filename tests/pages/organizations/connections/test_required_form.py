@@ -172,8 +172,8 @@ def stop_joining(globex: ConnectedOrganization) -> None:
 
 
 REFUSALS = {
-    switch_off: "This provider isn’t responding",
-    deactivate: "This provider isn’t responding",
+    switch_off: "Sign-in method unavailable",
+    deactivate: "Sign-in method unavailable",
     lose_domain: "This email can’t be used here",
     stop_joining: "You’re not a member yet",
 }

@@ -60,14 +60,14 @@ def test_answer_at_another_connection_is_refused(globex: ConnectedOrganization, 
     """Mix-up (RFC 9700 section 4.4): the state names the connection, and each connection has its own redirect URI."""
     callback = globex.callback(globex.begin())
     page = globex.visitor.open(f"/{initech.path}/callback?{urlsplit(callback).query}")
-    assert "This provider isn’t responding" in page.text
+    assert "Sign-in didn’t finish" in page.text
     assert globex.provider.requests_to("/token") == 0
 
 
 def test_answer_at_the_tenants_address_is_refused(globex: ConnectedOrganization) -> None:
     callback = globex.callback(globex.begin())
     page = globex.visitor.open(f"/socialauth/validate.sauth?{urlsplit(callback).query}")
-    assert "This provider isn’t responding" in page.text
+    assert "Sign-in didn’t finish" in page.text
     assert globex.provider.requests_to("/token") == 0
 
 
@@ -77,7 +77,7 @@ def test_wrong_or_missing_issuer_is_refused(globex: ConnectedOrganization, issue
     redirected = globex.begin()
     answer = {**globex.provider.signs_in(redirected.address, **MINA), "iss": issuer}
     page = globex.visitor.open(f"/{globex.path}/callback?{urlencode({k: v for k, v in answer.items() if v})}")
-    assert "This provider isn’t responding" in page.text
+    assert "Sign-in didn’t finish" in page.text
     assert globex.provider.requests_to("/token") == 0
 
 

@@ -128,14 +128,14 @@ def test_unknown_connection_shows_the_same_page(globex: ConnectedOrganization, k
 def test_connection_switched_off_meanwhile_is_refused(globex: ConnectedOrganization) -> None:
     callback = globex.callback(globex.begin())
     globex.set_active(False)
-    assert "This provider isn’t responding" in globex.visitor.open(callback).text
+    assert "Sign-in method unavailable" in globex.visitor.open(callback).text
     assert globex.count_accounts() == 0
 
 
 def test_deactivated_organization_is_refused(globex: ConnectedOrganization) -> None:
     callback = globex.callback(globex.begin())
     globex.business.deactivate(globex.org)
-    assert "This provider isn’t responding" in globex.visitor.open(callback).text
+    assert "Sign-in method unavailable" in globex.visitor.open(callback).text
     assert globex.begin().status == 403
 
 

@@ -85,6 +85,7 @@ EVERY_FACT = MessageFacts(
     otp="123456",
     minutes=30,
     username="ada",
+    sign_in_name="ada",
     added_by="a…@example.com",
     device="Chrome, Linux",
     factor="totp",

@@ -76,7 +76,7 @@ def test_header_that_drips_is_given_up(dripping: Dripping, monkeypatch: pytest.M
         monkeypatch.setenv(f"{proxied}_proxy", f"http://127.0.0.1:{dripping.port}")
         monkeypatch.delenv("no_proxy", raising=False)
     began = monotonic()
-    with pytest.raises(ProviderUnavailable, match="ReadTimeout"):
+    with pytest.raises(ProviderUnavailable, match="no complete answer within"):
         outbound_http.get_json_object(Resolver(["127.0.0.0/8"], resolve), url)
     assert monotonic() - began < 15, "the server drips for 20 seconds"
 
@@ -86,9 +86,9 @@ def test_untrusted_address_takes_no_slot_of_providers(dripping: Dripping, monkey
     monkeypatch.setattr(bounded_transport, "_SLOT_WAIT_SECONDS", 0.05)
     monkeypatch.setattr(bounded_transport, "UNTRUSTED_SLOTS", bounded_transport.RequestSlots(total=0, per_host=1))
     resolver, url = Resolver(["127.0.0.0/8"], resolve), f"http://id.example:{dripping.port}/keys"
-    with pytest.raises(ProviderUnavailable, match="NoFreeSlot"):
+    with pytest.raises(ProviderUnavailable, match="too many calls wait"):
         outbound_http.get_json_object(resolver, url, is_untrusted=True)
-    with pytest.raises(ProviderUnavailable, match="ReadTimeout"):
+    with pytest.raises(ProviderUnavailable, match="no complete answer within"):
         outbound_http.get_json_object(resolver, url)
 
 
@@ -127,7 +127,7 @@ class TestNames:
 
     def test_silent_dns_server_is_given_up(self, silent: Resolver) -> None:
         began = monotonic()
-        with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
+        with pytest.raises(ProviderUnavailable, match="no address"):
             outbound_http.get_json_object(silent, "https://id.example/keys")
         assert monotonic() - began < 2
 

@@ -33,7 +33,9 @@ def login_page(
     """Return the login page; `last_key`, the last used method, and `is_returning` are by default from the browser's cookie."""
     visit, tenant = current_visit(), current_visit().tenant
     is_first = reauthentication is None or bool(reauthentication.connects)
-    entry = _entry(limit) if is_first else frozenset[str]()
+    required = _required(form) if limit is None and reauthentication is None else None
+    accepted = limit or required
+    entry = _entry(accepted) if is_first else frozenset[str]()
     if limit is not None:
         last_key = ""
     elif last_key is None:
@@ -44,14 +46,15 @@ def login_page(
         "has_remember_me": tenant.has_remember_me and is_first,
         "refusal": refusal,
         "wait_seconds": wait_seconds,
-        "methods": _usable(sign_in_methods.tenant_methods(), reauthentication, limit, entry),
-        "connections": _usable(_connections(limit, last_key, reauthentication), reauthentication, limit, entry),
+        "methods": _usable(sign_in_methods.tenant_methods(), reauthentication, accepted, entry),
+        "connections": _usable(_connections(accepted, last_key, reauthentication), reauthentication, accepted, entry),
         "reauthentication": reauthentication,
         "last_key": last_key,
         "is_returning": sign_in_methods.has_signed_in() if is_returning is None else is_returning,
         "limit": limit,
+        "required": required,
         "entry": entry,
-        "step": _step(form, limit, entry) if reauthentication is None else None,
+        "step": _step(form, accepted, entry) if reauthentication is None else None,
     }
     if form.captcha.is_shown or form.shows_question:
         return LockedLoginPage(form, **fields)
@@ -63,16 +66,29 @@ def login_page(
 def _connections(
     limit: MethodLimit | None, last_key: str, reauthentication: Reauthentication | None
 ) -> tuple[SignInMethod, ...]:
-    """Return the connections of the page: the tenant's and those of organizations that this browser used last or the account can
-    reauthenticate at, or the only one that an organization accepts.
+    """Return the connections of the page: those of the organization that the sign-in is for, the tenant's, and those of organizations
+    that this browser used last or the account can reauthenticate at; or those alone that an organization accepts.
     """
-    if limit is None or not limit.connection:
-        keys = (last_key,) if reauthentication is None else tuple(reauthentication.methods)
-        of_organizations = map(
-            sign_in_methods.remembered_organization, filter(sign_in_methods.is_of_organization, keys)
-        )
-        return (*sign_in_methods.connection_methods(), *of_organizations)
-    return (sign_in_methods.organization_method(limit.connection, limit.organization),)
+    if limit is not None and limit.connections:
+        return sign_in_methods.organization_methods(limit.connections)
+    if limit is not None and limit.connection:
+        return (sign_in_methods.organization_method(limit.connection, limit.organization),)
+    keys = (last_key,) if reauthentication is None else tuple(reauthentication.methods)
+    of_organizations = map(sign_in_methods.remembered_organization, filter(sign_in_methods.is_of_organization, keys))
+    own = sign_in_methods.own_connection_methods() if reauthentication is None else ()
+    every = (*own, *sign_in_methods.connection_methods(), *of_organizations)
+    return tuple({method.key: method for method in every}.values())
+
+
+def _required(form: LoginForm) -> MethodLimit | None:
+    """Return the connections that the organization of the sign-in demands; None where it demands none, and on the other way in."""
+    interaction = current_visit().interaction
+    if interaction is None or not sign_in_methods.requires_connection(is_direct=bool(form.direct.data)):
+        return None
+    methods: list[Any] = [sign_in_methods.CONNECTION]
+    return MethodLimit(
+        organization=interaction.organization, allowed_methods=methods, connections=interaction.connections
+    )
 
 
 def _step(form: LoginForm, limit: MethodLimit | None, entry: frozenset[str]) -> FormStep | None:

@@ -27,7 +27,6 @@ from app.hub.pages.sign_in.login.form import FormStep, LoginForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
 from app.hub.tenants.tenant import IdentifierKind
-from app.hub.web.services import services
 from app.hub.web.visit import FAILED_REFERENCE, current_visit, interaction_url
 
 GOOGLE: Final = "connection:google"
@@ -78,6 +77,8 @@ class LoginPage(Page):
     """The key of the method that this browser used last."""
     limit: MethodLimit | None = None
     """The methods that the account's organization allows, after a sign-in by a method that it refused."""
+    required: MethodLimit | None = None
+    """The connections that the organization of the sign-in demands, before it is known who signs in."""
     entry: frozenset[str] = frozenset()
     """The methods that the workflow of the sign-in takes; empty for all."""
     denial: str | None = None
@@ -181,7 +182,7 @@ class LoginPage(Page):
 
     def takes(self, method: str) -> bool:
         """Return whether the account's organization and the workflow of the sign-in allow a method."""
-        return sign_in_methods.is_allowed(method, self.limit, self.entry)
+        return sign_in_methods.is_allowed(method, self.limit or self.required, self.entry)
 
     @property
     def carries(self) -> bool:
@@ -204,10 +205,7 @@ class LoginPage(Page):
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        """The schemes of providers, too, where the domain of an address may lead to one: browsers check every redirect of a form."""
-        if not current_visit().tenant.finds_connections:
-            return super().form_targets
-        return (*super().form_targets, "https:", *(() if services().is_https else ("http:",)))
+        return sign_in_methods.provider_targets(super().form_targets)
 
     @property
     def run(self) -> tuple[str, ...]:
@@ -226,7 +224,19 @@ class LoginPage(Page):
     @property
     def identifier_url(self) -> str:
         """The address where the identifier can be changed."""
-        return step_url(FormStep.IDENTIFIER)
+        address, is_demanded = step_url(FormStep.IDENTIFIER), sign_in_methods.requires_connection(is_direct=False)
+        return f"{address}&direct=y" if self.form.direct.data and is_demanded else address
+
+    @property
+    def has_direct_page(self) -> bool:
+        """Whether the page was limited before it was known who signs in, so that the limit may not bind the visitor."""
+        return self.required is not None or (self.limit is not None and self.limit.is_of_domain)
+
+    @property
+    def direct_url(self) -> str:
+        """The address of the page with every method."""
+        address = interaction_url("/login")
+        return f"{address}{'&' if '?' in address else '?'}direct=y"
 
     @property
     def help(self) -> str:
@@ -284,6 +294,8 @@ class LoginPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, LoginPage]:
+        from app.hub.components.limited_samples import of_all  # noqa: PLC0415 - for the gallery alone
+
         email, phone, username = IdentifierKind.EMAIL, IdentifierKind.PHONE, IdentifierKind.USERNAME
         typed = {"data": {"identifier": "ada@example.com"}}
         refusals = {refusal.value: refusal for refusal in RefusalReason if refusal not in CHALLENGED}
@@ -300,15 +312,8 @@ class LoginPage(Page):
             "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
             "in a known browser": cls(LoginForm.of((email,)), relying_party="Acme Shop", is_returning=True),
             "after one step of two": cls(LoginForm.of((email,), **typed), needs="password"),
-            "denied at the provider": cls(LoginForm.of((email,)), needs="denied"),
-            "email not allowed here": cls(LoginForm.of((email,)), needs="address"),
-            "provider asked nothing": cls(LoginForm.of((email,)), needs="silent"),
-            **cls._limit_samples(),
-            **cls._denial_samples(),
+            **of_all(cls, LoginForm.of((email,), **typed)),
             "connects an account": cls(LoginForm.of((email,), data={"connects": "yes"}), needs=CONNECTS),
-            "connects no account": cls(LoginForm.of((email,)), needs="unlinked"),
-            "no account for the provider": cls(LoginForm.of((email,)), needs="nobody"),
-            "provider not responding": cls(LoginForm.of((email,)), needs="broken", reference="BCDF-GHJK-LMNP"),
             "after a new password": cls(LoginForm.of((email,), **typed), relying_party="Acme Shop", is_reset=True),
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by phone, wrong": cls(LoginForm.of((phone,)), (phone,), refusal=RefusalReason.WRONG),
@@ -347,27 +352,6 @@ class LoginPage(Page):
         }
 
     @classmethod
-    def _denial_samples(cls) -> Mapping[str, LoginPage]:
-        form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
-        text = "Partners sign in with their company account."
-        return {
-            "refused by a workflow": cls(form, relying_party="Acme Shop", denial=text),
-            "refused by a silent workflow": cls(form, denial=""),
-            "refused before the sign-in": cls(form, relying_party="Acme Shop", denial=text, needs="closed"),
-        }
-
-    @classmethod
-    def _limit_samples(cls) -> Mapping[str, LoginPage]:
-        form, methods = LoginForm.of((IdentifierKind.EMAIL,)), sign_in_methods.sample_methods()
-        return {
-            "email of another organization": cls(form, needs="domain"),
-            "no member of the organization": cls(form, needs="member"),
-            "one method required": cls(form, limit=sample_limit("password")),
-            "one method of a workflow": cls(form, entry=frozenset(("email",)), methods=methods[:1]),
-            "another method required": cls(form, limit=sample_limit("email", "sms"), methods=methods),
-        }
-
-    @classmethod
     def _reauthentication_samples(cls) -> Mapping[str, LoginPage]:
         def reauthentication_page(*methods: str, **fields: Any) -> LoginPage:
             form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
@@ -391,8 +375,3 @@ def step_url(step: FormStep) -> str:
     """Return the address of a step of the login page, within the interaction of the visit if there is one."""
     address = interaction_url("/login")
     return f"{address}{'&' if '?' in address else '?'}step={step}"
-
-
-def sample_limit(*methods: str) -> MethodLimit:
-    """Return a sample of an organization's limit to these methods."""
-    return MethodLimit.model_validate({"organization": "Globex Gardens", "allowed_methods": methods})

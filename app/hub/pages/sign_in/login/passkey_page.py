@@ -11,7 +11,7 @@ from app.hub.components.reauthentication import Reauthentication
 from app.hub.components.sign_in_methods import PASSWORD
 from app.hub.components.sign_in_refusals import RefusalReason
 from app.hub.pages.sign_in.login.form import FormStep, LoginForm
-from app.hub.pages.sign_in.login.page import CONNECTS, GOOGLE, LoginPage, sample_limit
+from app.hub.pages.sign_in.login.page import CONNECTS, GOOGLE, LoginPage
 from app.hub.tenants.tenant import IdentifierKind
 
 
@@ -77,7 +77,7 @@ class PasskeyLoginPage(LoginPage):
             "without a script": cls(form, refusal=RefusalReason.SCRIPTLESS),
             "after a new passkey": cls(form, is_passkey_set=True),
             "passkey alone": cls(form, relying_party="Acme Shop", entry=frozenset(("passkey",))),
-            "passkey required": cls(form, relying_party="Acme Shop", limit=sample_limit("passkey")),
+            "passkey required": cls(form, relying_party="Acme Shop", limit=sign_in_methods.sample_limit("passkey")),
         }
 
     @classmethod

@@ -27,9 +27,11 @@ from app.hub.components.sign_in_methods import (
     has_signed_in,
     is_of_organization,
     last_used,
+    requires_connection,
 )
 from app.hub.components.sign_in_refusals import (
     DENIALS,
+    PROVIDER_REASONS,
     RefusalReason,
     reason_for,
     wait_seconds,
@@ -93,7 +95,9 @@ def _page_of_address(
     visit, query = current_visit(), current_visit().query
     needs, reset = query.get("needs", ""), query.get("reset")
     connects = "yes" if needs == CONNECTS or (reauthentication is not None and reauthentication.connects) else ""
-    direct = "y" if visit.tenant.finds_connections and (needs or query.get("direct")) else ""
+    is_demanded = requires_connection(is_direct=False)
+    is_direct = query.get("direct") or (needs and not (is_demanded and needs in PROVIDER_REASONS))
+    direct = "y" if is_direct and (visit.tenant.finds_connections or is_demanded) else ""
     data = {"identifier": identifier, "connects": connects, "direct": direct, "step": _step_of_address(identifier)}
     form = LoginForm.of(visit.tenant.identifiers, data=data)
     limit = visit.interaction.method_limit if visit.interaction and needs == LoginReason.METHOD else None
@@ -158,7 +162,7 @@ def _after_identifier(form: LoginForm) -> Response:
             identifier=form.identifier.data or "", interaction_id=current_visit().interaction_id
         )
         response = api()(connection_pages.find, look_up)
-        if isinstance(response.step, LoginStep) and response.step.connection:
+        if isinstance(response.step, LoginStep) and (response.step.connection or response.step.method_limit):
             return journey.follow(response)
     address = step_url(FormStep.PASSWORD)
     return redirect_to(f"{address}&direct=y" if form.direct.data else address)

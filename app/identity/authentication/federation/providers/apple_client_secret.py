@@ -35,6 +35,10 @@ def client_secret(settings: ConnectionSettings, private_key: str, now: datetime)
     header = {"alg": _ALGORITHM, "kid": apple.key_identifier}
     try:
         return jwt.encode(header, claims, ECKey.import_key(private_key), algorithms=[_ALGORITHM])
-    except (JoseError, ValueError) as problem:
-        text = f"the private key signs no client secret: {type(problem).__name__}"
-        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="apple_certificate") from None
+    except (JoseError, ValueError):
+        raise ProviderUnavailable(
+            "the private key signs no client secret",
+            check=ConnectionCheck.CONFIGURATION,
+            expected="apple_certificate: a private key for ES256, in PEM",
+            received="a key that can’t be used",
+        ) from None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote_plus, urlsplit, urlunsplit
 
-from app.contract.federation.connection_checks import ConnectionCheck
+from app.contract.federation.connection_checks import CallFailure, ConnectionCheck
 from app.contract.federation.connection_completion import quirks_of
 from app.contract.federation.connections import ConnectionSettings
 from app.identity.directory.identity_provider import (
@@ -18,12 +19,15 @@ from app.identity.directory.identity_provider import (
     ProviderTokens,
     identity_from_claims,
 )
-from app.identity.platform.outbound.findings import FindingTexts, checking, claim_names, error_name
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.findings import FindingTexts, checking, claim_names, error_name, kind_of_value
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS, Endpoints
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.outbound.host_resolver import Resolver
 
 if TYPE_CHECKING:
+    from httpx import Response  # noqa: TID251 - a type alone
+
     from app.kit.outbound.oauth_client import OAuth2Client
 
 _MAX_CODE_LENGTH: Final = 8_000
@@ -51,7 +55,12 @@ class OAuth2Provider:
         del hint, is_reauthentication, language
         if not (self.secret or self.settings.pkce):
             text = "neither a secret nor a verifier would protect the code"
-            raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a client secret, or PKCE")
+            raise ProviderUnavailable(
+                text,
+                check=ConnectionCheck.CONFIGURATION,
+                expected="a client secret, or `pkce` turned on",
+                received="no client secret, and `pkce` turned off",
+            )
         return authorization_url(self.settings, self._endpoints(), request, scope=self.settings.scope)
 
     def fetch_identity(
@@ -94,14 +103,19 @@ class OAuth2Provider:
 def authorization_url(
     settings: ConnectionSettings, endpoints: Endpoints, request: AuthenticationRequest, *, scope: str, **extra: str
 ) -> str:
-    """Return the authorization URL, with state and PKCE."""
+    """Return the authorization URL, with state and PKCE.
+
+    Further scopes of the request join those of the connection. Without any of these the provider grants its default, which they
+    would replace.
+    """
     quirks = quirks_of(settings)
+    scopes = " ".join(dict.fromkeys((*scope.split(), *request.further_scopes))) if scope else None
     with _client(Resolver(), settings, "", endpoints, request.redirect_uri) as client:  # no request is sent
         address, _ = client.create_authorization_url(
             endpoints.authorization,
             state=request.state,
             code_verifier=request.code_verifier if settings.pkce else None,
-            scope=scope or None,
+            scope=scopes,
             **{**quirks.authorization_parameters, **extra},
         )
     parts = urlsplit(str(address))
@@ -116,7 +130,8 @@ def read_code(parameters: Mapping[str, str]) -> str:
         raise ProviderDenied(f"it answered {error}", check=_CALLBACK, expected="a code", received=f"error: {error}")
     code = parameters.get("code", "")
     if not 0 < len(code) <= _MAX_CODE_LENGTH:
-        raise ProviderDenied("there is no code", check=_CALLBACK, expected="a code", received=f"{len(code)} characters")
+        received = f"a code of {len(code)} characters" if code else "no code"
+        raise ProviderDenied("there is no code", check=_CALLBACK, expected="a code", received=received)
     return code
 
 
@@ -145,7 +160,9 @@ def redeem_native_code(
     """
     if not secret:
         text = "without a client secret a code proves nothing"
-        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a client secret")
+        raise ProviderUnavailable(
+            text, check=ConnectionCheck.CONFIGURATION, expected="a client secret", received="no client secret"
+        )
     if quirks_of(settings).token_method == "GET":
         return _get_token(resolver, settings, secret, endpoints, redirect_uri, code=code)
     with _client(resolver, settings, secret, endpoints, redirect_uri or None) as client:
@@ -165,7 +182,13 @@ def fetch_by_refresh_token(
             return _fetch_token(client, endpoints.token, **parameters)
     except ProviderDenied:
         text = "the refresh token is not good"
-        raise ProviderUnavailable(text, error="invalid_grant", check=ConnectionCheck.REFRESH_TOKEN) from None
+        raise ProviderUnavailable(
+            text,
+            error="invalid_grant",
+            check=ConnectionCheck.REFRESH_TOKEN,
+            expected="tokens for the refresh token",
+            received="the error that it isn’t valid",
+        ) from None
 
 
 def renew_tokens(
@@ -191,27 +214,53 @@ def _fetch_token(client: OAuth2Client, url: str, **parameters: str) -> Mapping[s
     """Request tokens. Raises ProviderDenied for an invalid grant, ProviderUnavailable."""
     from httpx import HTTPError, InvalidURL  # noqa: TID251 - its errors alone
 
+    from app.identity.platform.outbound.bounded_transport import answer_of
     from app.kit.outbound.oauth_client import AuthlibBaseError, OAuthError
 
+    client.register_compliance_hook("access_token_response", partial(_readable, url))
     try:
-        response: Mapping[str, Any] = client.fetch_token(url, **parameters)
+        with checking(_TOKEN):
+            response: Mapping[str, Any] = client.fetch_token(url, **parameters)
     except OAuthError as refusal:
-        error = str(refusal.error)[:40]
-        if error in _INVALID_CODE_ERRORS:
-            raise ProviderDenied(
-                "the code is not good", check=ConnectionCheck.CODE, received=f"error: {error}"
-            ) from None
-        name = error_name(refusal.error)
+        raise _error_of(refusal.error) from None
+    except (HTTPError, InvalidURL) as problem:  # its text may contain the secret
+        with checking(_TOKEN):
+            raise outbound_http.unusable(url, answer_of(problem)) from None
+    except (AuthlibBaseError, *PARSE_ERRORS):  # as above
         raise ProviderUnavailable(
-            f"the token endpoint answered {name}",
-            error=error,
+            "the token endpoint answered no tokens",
             check=_TOKEN,
-            expected="tokens",
-            received=f"error: {name}",
+            expected="tokens, and their lifetime as a number of seconds",
+            received="JSON with values that can’t be read",
+            cause=CallFailure.WRONG_TYPE.value,
         ) from None
-    except (HTTPError, InvalidURL, AuthlibBaseError, *PARSE_ERRORS) as problem:  # its text may contain the secret
-        text = f"the token endpoint did not answer: {type(problem).__name__}"
-        raise ProviderUnavailable(text, check=_TOKEN, expected="tokens", received=_answer_of(problem)) from None
+    return response
+
+
+def _error_of(named: Any) -> ProviderDenied | ProviderUnavailable:
+    """Return the refusal for an `error` (RFC 6749 section 5.2)."""
+    name, error = error_name(named), str(named)[:40]
+    if error in _INVALID_CODE_ERRORS:
+        received = f"error: {error}"
+        return ProviderDenied(
+            "the code is not good", check=ConnectionCheck.CODE, expected="tokens for the code", received=received
+        )
+    return ProviderUnavailable(
+        f"the token endpoint answered {name}", error=error, check=_TOKEN, expected="tokens", received=f"error: {name}"
+    )
+
+
+def _readable(url: str, response: Response) -> Response:
+    """Return a response that has tokens or an error (RFC 6749 sections 5.1 and 5.2). Raises ProviderUnavailable for another."""
+    from app.identity.platform.outbound import unusable_answers  # noqa: PLC0415 - with the first call
+
+    status = response.status_code
+    members, wrong = unusable_answers.json_of(response.content, outbound_http.OBJECT, is_object=True)
+    is_error = status < 500 and wrong is None and bool(members.get("error"))
+    if not (response.is_success or is_error):
+        wrong = unusable_answers.of_status(status, response.headers.get("location"))
+    if wrong is not None:
+        raise outbound_http.unusable(url, wrong, status=status if status >= 300 else None)
     return response
 
 
@@ -232,7 +281,9 @@ def _get_token(
     quirks = quirks_of(settings)
     if not secret:
         text = "without a client secret a code proves nothing"
-        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a client secret")
+        raise ProviderUnavailable(
+            text, check=ConnectionCheck.CONFIGURATION, expected="a client secret", received="no client secret"
+        )
     query = {
         "grant_type": "authorization_code",
         quirks.client_id_name: settings.key,
@@ -247,7 +298,9 @@ def _get_token(
     except ProviderUnavailable as refusal:
         if refusal.error in quirks.code_errors:
             received = f"error: {error_name(refusal.error)}"
-            raise ProviderDenied("the code is not good", check=ConnectionCheck.CODE, received=received) from None
+            raise ProviderDenied(
+                "the code is not good", check=ConnectionCheck.CODE, expected="tokens for the code", received=received
+            ) from None
         raise
 
 
@@ -265,16 +318,9 @@ def tokens_in(response: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _without_token(response: Mapping[str, Any]) -> FindingTexts:
-    names = claim_names(response)
-    return {"check": _TOKEN, "expected": "access_token: printable text", "received": f"an answer with {names}"}
-
-
-def _answer_of(problem: Exception) -> str:
-    """Return what came in place of tokens; the text of the exception may contain the secret."""
-    status = getattr(getattr(problem, "response", None), "status_code", None)
-    if status is not None:
-        return f"HTTP {status}"
-    return "no JSON object" if isinstance(problem, PARSE_ERRORS) else f"no answer: {type(problem).__name__}"
+    token, names = response.get("access_token"), claim_names(response)
+    received = f"an answer with {names}" if token is None else f"access_token: {kind_of_value(token)}"
+    return {"check": _TOKEN, "expected": "access_token: printable text", "received": received}
 
 
 def read_tokens(response: Mapping[str, Any], now: datetime) -> ProviderTokens | None:

@@ -15,10 +15,11 @@ from app.identity.authentication.federation.providers import provider_answers
 from app.identity.authentication.federation.providers.provider_answers import with_query
 from app.identity.directory.identity_provider import ProfileUnsupported
 from app.identity.platform.outbound import outbound_http
-from app.identity.platform.outbound.findings import kind_of_value
+from app.identity.platform.outbound.findings import checking, kind_of_value
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.outbound.host_resolver import Resolver
 
+_EMAILS: Final = "a JSON list of email addresses"
 _LIST: Final = ListedEmails("", "email", "verified")
 """The entries of an `emails_endpoint`, which are GitHub's."""
 
@@ -112,10 +113,11 @@ def _identified(
         text = "the connection has no introspection_endpoint, which the provider needs"
         raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="introspection_endpoint")
     query = {**quirks.identifying_parameters, "access_token": access_token}
-    if quirks.identifies_token == "GET":
-        members = provider_answers.get_members(resolver, with_query(address, query), quirks)
-    else:
-        members = provider_answers.post_members(resolver, address, query, quirks)
+    with checking(ConnectionCheck.INTROSPECTION, access_token):
+        if quirks.identifies_token == "GET":
+            members = provider_answers.get_members(resolver, with_query(address, query), quirks)
+        else:
+            members = provider_answers.post_members(resolver, address, query, quirks)
     if str(members.get(quirks.identified_client)) != settings.key:
         raise ProviderUnavailable(
             "the access token is not for this client",
@@ -155,7 +157,8 @@ def _email(
     """Return the claims of the address, where the profile has them in another form."""
     names = settings.names
     if settings.emails_endpoint:
-        listed = outbound_http.get_json(resolver, settings.emails_endpoint, access_token)
+        with checking(ConnectionCheck.EMAILS, access_token):
+            listed = outbound_http.get_json(resolver, settings.emails_endpoint, access_token, expected=_EMAILS)
         return _primary(listed, names, _LIST)
     if quirks.emails is not None:
         return _primary(claims.get(quirks.emails.list), names, quirks.emails)

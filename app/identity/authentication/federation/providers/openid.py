@@ -33,7 +33,7 @@ from app.identity.directory.identity_provider import (
 )
 from app.identity.platform.jwts import SKEW_SECONDS, Keys, is_time
 from app.identity.platform.outbound import outbound_http
-from app.identity.platform.outbound.findings import checking
+from app.identity.platform.outbound.findings import checking, kind_of_value
 from app.identity.platform.outbound.openid_metadata import (
     Endpoints,
     ProviderMetadata,
@@ -209,7 +209,10 @@ class OpenIdProvider:
     def _with_userinfo(self, claims: dict[str, Any], address: str, access_token: str) -> dict[str, Any]:
         userinfo = outbound_http.get_json_object(self.metadata_cache.resolver, address, access_token)
         if userinfo.get("sub") != claims["sub"]:  # OpenID Connect Core section 5.3.2
-            raise ProviderUnavailable("userinfo is about another subject", expected="the sub of the ID token")
+            received = f"another sub, {kind_of_value(userinfo.get('sub'))}"
+            raise ProviderUnavailable(
+                "userinfo is about another subject", expected="the sub of the ID token", received=received
+            )
         return {**userinfo, **claims}
 
 

@@ -124,7 +124,8 @@ def provider_of(context: Context, record: OrganizationConnectionRecord | None) -
     Raises ProviderUnavailable: for None, and for an issuer at which anyone can have an account.
     """
     if record is None:
-        raise ProviderUnavailable("the connection was removed")
+        text = "the connection was removed"
+        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a connection that is active")
     if shared_issuers.is_shared(str(record.content["issuer"])):  # stored by an earlier version
         raise ProviderUnavailable(
             "anyone can have an account at its issuer",

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from pydantic_core import from_json
-
 from app.contract.federation.provider_presets import ProviderQuirks
 from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.findings import error_name
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.identity.platform.outbound.unusable_answers import host_of
 from app.kit.outbound.host_resolver import Resolver
 
 _CALLBACK: Final = re.compile(rb"\s*callback\s*\((.*)\)\s*;?\s*", re.DOTALL)
@@ -34,7 +33,7 @@ def get_members(
     """Get an object, with `access_token` as bearer token and further headers. Raises ProviderUnavailable."""
     if not quirks.wraps_answers:
         sent = {**({"Authorization": f"Bearer {access_token}"} if access_token else {}), **(headers or {})}
-        return _checked(_object(outbound_http.request_json(resolver, "GET", address, sent), address), address, quirks)
+        return _checked(outbound_http.request_json(resolver, "GET", address, sent), address, quirks)
     return _checked(_read(outbound_http.get_content(resolver, address, "application/json"), address), address, quirks)
 
 
@@ -42,7 +41,7 @@ def post_members(resolver: Resolver, address: str, form: Mapping[str, str], quir
     """Post a form and return the object of the answer. Raises ProviderUnavailable."""
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     members = outbound_http.request_json(resolver, "POST", address, headers, urlencode(form).encode())
-    return _checked(_object(members, address), address, quirks)
+    return _checked(members, address, quirks)
 
 
 def _checked(members: dict[str, Any], address: str, quirks: ProviderQuirks) -> dict[str, Any]:
@@ -50,8 +49,10 @@ def _checked(members: dict[str, Any], address: str, quirks: ProviderQuirks) -> d
     refusal = next((members[name] for name in quirks.error_names if members.get(name)), None)
     if refusal is not None:
         name = error_name(refusal)
-        text = f"{urlsplit(address).netloc} answered the error {name}"
-        raise ProviderUnavailable(text, error=str(refusal)[:40], received=f"error: {name}")
+        text = f"{host_of(address)} answered the error {name}"
+        raise ProviderUnavailable(
+            text, error=str(refusal)[:40], expected="an answer without an error", received=f"error: {name}"
+        )
     return members
 
 
@@ -60,13 +61,5 @@ def _read(content: bytes, address: str) -> dict[str, Any]:
     if _FORM.fullmatch(content.strip()):
         return dict(parse_qsl(content.decode("ascii", "replace")))
     wrapped = _CALLBACK.fullmatch(content)
-    try:
-        return _object(from_json(wrapped[1] if wrapped else content), address)
-    except ValueError:
-        raise ProviderUnavailable(f"{urlsplit(address).netloc} answered no JSON") from None
-
-
-def _object(members: Any, address: str) -> dict[str, Any]:
-    if not isinstance(members, dict):
-        raise ProviderUnavailable(f"{urlsplit(address).netloc} answered no JSON object")
+    members: dict[str, Any] = outbound_http.read_json(address, wrapped[1] if wrapped else content)
     return members

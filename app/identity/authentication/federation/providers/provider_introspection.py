@@ -30,11 +30,15 @@ def issued_subject(
     address = settings.introspection_endpoint
     with checking(ConnectionCheck.INTROSPECTION, access_token, secret):
         if not address or kind not in _READERS:
-            raise ProviderUnavailable("it does not tell whose client an access token is for")
+            text = "it does not tell whose client an access token is for"
+            raise ProviderUnavailable(text, expected="introspection_endpoint, and a provider that has one")
         is_ours, subject = _READERS[kind](resolver, address, settings.key, secret, access_token)
         if not is_ours:
             text = "the access token is not for this client"
-            raise ProviderUnavailable(text, error="invalid_token", expected=f"a valid token of client {settings.key}")
+            expected = f"a valid token of client {settings.key}"
+            raise ProviderUnavailable(
+                text, error="invalid_token", expected=expected, received="a token that is invalid, or another client’s"
+            )
         return subject
 
 
@@ -43,7 +47,7 @@ Verdict = tuple[bool, str | None]
 
 def _google(resolver: Resolver, address: str, client_id: str, _secret: str, access_token: str) -> Verdict:
     """Ask Google's `tokeninfo`, which answers 400 for a token that is not valid."""
-    facts = _object(_post(resolver, address, {"access_token": access_token}))
+    facts = _post(resolver, address, {"access_token": access_token})
     subject = facts.get("sub")
     return facts.get("aud") == client_id, str(subject) if subject else None
 
@@ -52,7 +56,7 @@ def _facebook(resolver: Resolver, address: str, client_id: str, secret: str, acc
     """Ask Facebook's `debug_token` as the app itself."""
     query = urlencode({"input_token": access_token, "access_token": f"{client_id}|{secret}"})
     separator = "&" if urlsplit(address).query else "?"
-    facts = _object(outbound_http.get_json(resolver, f"{address}{separator}{query}")).get("data")
+    facts = outbound_http.get_json_object(resolver, f"{address}{separator}{query}").get("data")
     facts = facts if isinstance(facts, dict) else {}
     is_ours = str(facts.get("app_id")) == client_id and facts.get("is_valid") is True
     return is_ours, str(facts.get("user_id"))
@@ -61,18 +65,14 @@ def _facebook(resolver: Resolver, address: str, client_id: str, secret: str, acc
 def _linkedin(resolver: Resolver, address: str, client_id: str, secret: str, access_token: str) -> Verdict:
     """Ask LinkedIn's `introspectToken`, which does not name the member."""
     credentials = {"client_id": client_id, "client_secret": secret}
-    facts = _object(_post(resolver, address, {**credentials, "token": access_token}))
+    facts = _post(resolver, address, {**credentials, "token": access_token})
     return facts.get("active") is True and facts.get("client_id") == client_id, None
 
 
 _READERS: Final = {"google": _google, "facebook": _facebook, "linkedin": _linkedin}
 
 
-def _post(resolver: Resolver, address: str, form: Mapping[str, str]) -> Any:
-    return outbound_http.request_json(resolver, "POST", address, _FORM, urlencode(form).encode())
-
-
-def _object(members: Any) -> dict[str, Any]:
-    if not isinstance(members, dict):
-        raise ProviderUnavailable("it answered no JSON object")
+def _post(resolver: Resolver, address: str, form: Mapping[str, str]) -> dict[str, Any]:
+    content = urlencode(form).encode()
+    members: dict[str, Any] = outbound_http.request_json(resolver, "POST", address, _FORM, content)
     return members

@@ -30,12 +30,12 @@ def read_identity(
     """
     if not consumer[1]:
         text = "without a consumer secret no request can be signed"
-        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION)
+        raise ProviderUnavailable(
+            text, check=ConnectionCheck.CONFIGURATION, expected="consumer_secret", received="none"
+        )
     address = settings.userinfo_endpoint or ""
     headers = {"Authorization": _authorization(address, consumer, token, now)}
     claims = outbound_http.request_json(resolver, "GET", address, headers)
-    if not isinstance(claims, dict):
-        raise ProviderUnavailable("it answered no JSON object")
     is_verified = bool(claims.get(settings.names["email"]))
     return identity_from_claims(name, settings.names, {**claims, settings.names["email_verified"]: is_verified})
 

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors
+from app.contract.organizations.models import Policies
 from app.contract.organizations.organization_connection_operations import OIDC_TYPE
 from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.tables import (
@@ -30,6 +31,28 @@ _ADDRESS_LENGTH: Final = 34
 
 
 @dataclass(frozen=True)
+class OrganizationSummary:
+    """What a sign-in by a connection needs to know of its organization."""
+
+    name: str
+    display: dict[str, Any]  # by the interface's names
+    policies: dict[str, Any]  # by the interface's names
+
+    @property
+    def policy(self) -> Policies:
+        return Policies.model_validate(self.policies)
+
+    @property
+    def title(self) -> str:
+        return str(self.display.get("Name") or self.name)
+
+    @property
+    def public_name(self) -> str:
+        """The name that anyone may see (decision 0196); empty for an organization whose name only its members know."""
+        return str(self.display.get("Name") or (self.name if self.display else ""))
+
+
+@dataclass(frozen=True)
 class OrganizationConnectionRecord:
     """A connection to the identity provider of an organization."""
 
@@ -44,7 +67,17 @@ class OrganizationConnectionRecord:
     sealed: bytes | None
     created_at: datetime
     modified_at: datetime
-    title: str = field(default="", compare=False)  # the display name of its organization, where `signing_in` read it
+    organization: OrganizationSummary | None = field(default=None, compare=False)  # where `signing_in` read it
+
+    @property
+    def title(self) -> str:
+        """The display name of its organization, where that was read."""
+        return self.organization.title if self.organization is not None else ""
+
+    @property
+    def public_title(self) -> str:
+        """The title for visitors who may not be members of its organization."""
+        return (self.organization.public_name if self.organization is not None else "") or self.name
 
     @property
     def is_saml(self) -> bool:
@@ -64,7 +97,7 @@ class GroupRoleRecord:
 
 
 C, G = organization_connections.c, organization_group_roles.c
-_COLUMNS = tuple(C[name] for name in OrganizationConnectionRecord.__dataclass_fields__ if name != "title")
+_COLUMNS = tuple(C[name] for name in OrganizationConnectionRecord.__dataclass_fields__ if name != "organization")
 _GROUP = tuple(G[name] for name in GroupRoleRecord.__dataclass_fields__)
 
 
@@ -94,22 +127,22 @@ def by_any_id(context: Context, connection_id: str) -> OrganizationConnectionRec
 
 
 def signing_in(
-    context: Context, where: ColumnElement[bool], *, has_verified_domain: bool = False, limit: int | None = None
+    context: Context, where: ColumnElement[bool], *, verified_domain: str | None = None, limit: int | None = None
 ) -> list[OrganizationConnectionRecord]:
     """Return the active OpenID Connect connections of active organizations that satisfy a condition, the oldest first.
 
-    `has_verified_domain`: only those whose organization has verified the connection's domain.
+    `verified_domain`: only those of the organization that has verified it.
     """
     o, d = organizations.c, organization_domains.c
     joined = organization_connections.join(organizations, (o.tenant_id == C.tenant_id) & (o.org_id == C.org_id))
-    if has_verified_domain:
-        of_domain = (d.tenant_id == C.tenant_id) & (d.org_id == C.org_id) & (d.verified_domain == C.domain)
-        joined = joined.join(organization_domains, of_domain)
+    if verified_domain is not None:
+        of_organization = (d.tenant_id == C.tenant_id) & (d.org_id == C.org_id)
+        joined = joined.join(organization_domains, of_organization & (d.verified_domain == verified_domain))
     of_tenant = (*_in_organization(context), C.is_active, C.kind == OIDC_TYPE, o.is_active)
-    columns = (*_COLUMNS, o.name.label("organization_name"), o.display)
+    columns = (*_COLUMNS, o.name.label("organization_name"), o.display, o.policies)
     ordered = select(*columns).select_from(joined).where(*of_tenant, where).order_by(C.created_at, C.connection_id)
     rows = context.work.all(ordered.limit(limit))
-    return [_titled(row) for row in rows]
+    return [_with_organization(row) for row in rows]
 
 
 def has_name(context: Context, org_id: str, name: str, *, other_than: str = "") -> bool:
@@ -275,9 +308,10 @@ def _group(context: Context, connection_id: str, group_role_id: str) -> tuple[Co
     )
 
 
-def _titled(row: Row[Any]) -> OrganizationConnectionRecord:
+def _with_organization(row: Row[Any]) -> OrganizationConnectionRecord:
     stored = {column.name: row._mapping[column.name] for column in _COLUMNS}
-    return OrganizationConnectionRecord(**stored, title=str(row.display.get("Name") or row.organization_name))
+    organization = OrganizationSummary(row.organization_name, row.display, row.policies)
+    return OrganizationConnectionRecord(**stored, organization=organization)
 
 
 def _connection(row: Row[Any]) -> OrganizationConnectionRecord:

@@ -64,7 +64,7 @@ def create(context: Context, req: organization_connection_operations.CreateConne
     organizations.lock_active(context, organization.org_id)
     values = {"name": req.name, "kind": req.connection_type, "domain": domain, "content": content}
     connection = organization_connection_store.add(context, organization.org_id, values, secrets)
-    forget_domains(context, domain)
+    membership_domains.forget(context)
     record(context, "organization.connection_created", connection)
     return connection
 
@@ -81,7 +81,7 @@ def update(context: Context, req: organization_connection_operations.UpdateConne
         organizations.lock_active(context, organization.org_id, is_alone=True)
         if require(context, organization, req.conn_id) == stored:
             connection = organization_connection_store.change(context, stored, values, secrets)
-            forget_domains(context, stored.domain, connection.domain)
+            membership_domains.forget(context)
             record(context, "organization.connection_changed", connection)
             return connection
         context.work.rollback()
@@ -119,7 +119,7 @@ def set_status(context: Context, organization: OrganizationRecord, connection_id
         raise errors.StatusAlreadySet
     if not is_active:
         connection_ends.announce(context, organization.org_id, connection.connection_id)
-    forget_domains(context, connection.domain)
+    membership_domains.forget(context)
     event = "organization.connection_activated" if is_active else "organization.connection_deactivated"
     record(context, event, connection)
 
@@ -227,12 +227,6 @@ def _complete_oidc(context: Context, content: dict[str, Any]) -> dict[str, Any]:
 def _wrong(field: str, why: str) -> errors.BadField:
     alias = organization_connection_operations.ConnectionFields.model_fields[field].alias or field
     return errors.BadField(f"The {alias} is not formatted correctly: {why}.")
-
-
-def forget_domains(context: Context, *found: str | None) -> None:
-    """Let the sign-in page learn whether domains lead to connections."""
-    if any(found):
-        membership_domains.forget(context)
 
 
 def record(context: Context, event: str, connection: OrganizationConnectionRecord, **facts: str) -> None:

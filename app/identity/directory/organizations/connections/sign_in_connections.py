@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, select, true
 
+from app.contract.federation.pages.connection_pages import ORGANIZATION_LOGIN
+from app.contract.organizations.models import Policies
 from app.contract.organizations.organization_connection_operations import OIDC_TYPE
+from app.contract.organizations.settings import ConnectionOption
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import organization_store
@@ -15,8 +19,16 @@ from app.identity.directory.organizations.connections.organization_connection_st
     C,
     OrganizationConnectionRecord,
 )
-from app.identity.directory.organizations.tables import organization_domains
+from app.identity.directory.organizations.tables import (
+    organization_connections,
+    organization_domains,
+    organizations,
+)
 from app.identity.platform.context import Context
+
+_MAX_OPTIONS: Final = 6
+_MAX_TITLE: Final = 30
+"""Bounds of what the cookie of a sign-in holds, of which five share one header: most connections, and letters of each title."""
 
 
 def by_id(context: Context, connection_id: str) -> OrganizationConnectionRecord | None:
@@ -36,15 +48,44 @@ def by_address(context: Context, address_key: str) -> OrganizationConnectionReco
     return _first(context, C.address_key == address_key)
 
 
-def by_domain(context: Context, domain: str) -> OrganizationConnectionRecord | None:
-    """Return the connection to which addresses of a domain lead: its own domain, verified by its organization."""
-    return _first(context, C.domain == domain, has_verified_domain=True)
+def of_domain(context: Context, domain: str) -> list[OrganizationConnectionRecord]:
+    """Return the connections of the organization that verified a domain, the oldest first; one statement."""
+    return organization_connection_store.signing_in(context, true(), verified_domain=domain) if _is_on(context) else []
 
 
 def has_any_with_domain(context: Context) -> bool:
-    """Return whether any domain may lead to a connection."""
-    where = (C.tenant_id == context.tenant.tenant_id, C.is_active, C.domain.is_not(None), C.kind == OIDC_TYPE)
+    """Return whether a connection has a domain of its own."""
+    where = (*_signing_in(context), C.domain.is_not(None))
     return _is_on(context) and context.work.one(select(C.connection_id).where(*where).limit(1)) is not None
+
+
+def limiting_policies(context: Context) -> Iterator[Policies]:
+    """Yield the policies of the organizations with a connection and a verified domain that limit the methods of their members."""
+    if not _is_on(context):
+        return
+    o, d = organizations.c, organization_domains.c
+    joined = organization_connections.join(organizations, (o.tenant_id == C.tenant_id) & (o.org_id == C.org_id))
+    joined = joined.join(organization_domains, (d.tenant_id == C.tenant_id) & (d.org_id == C.org_id))
+    limits = o.policies["MethodPolicy"]["AllowedMethods"].as_string().is_not(None)
+    where = (*_signing_in(context), o.is_active, limits, d.verified_domain.is_not(None))
+    rows = context.work.all(select(o.org_id, o.policies).select_from(joined).where(*where))
+    yield from map(Policies.model_validate, {row.org_id: row.policies for row in rows}.values())
+
+
+def options(context: Context, found: Sequence[OrganizationConnectionRecord]) -> list[ConnectionOption]:
+    """Return the connections of one organization as buttons for visitors who may not be members, the oldest first.
+
+    The only one has the name of its organization, which the page shows above several.
+    """
+    is_alone = len(found) == 1
+    return [
+        ConnectionOption(
+            connection=item.connection_id,
+            title=(item.public_title if is_alone else item.name)[:_MAX_TITLE],
+            login_url=context.issuer + ORGANIZATION_LOGIN.format(address_key=item.address_key),
+        )
+        for item in found[:_MAX_OPTIONS]
+    ]
 
 
 def of_organizations(context: Context, org_ids: Collection[str]) -> list[OrganizationConnectionRecord]:
@@ -77,14 +118,16 @@ def has_any_verified(context: Context, org_ids: Collection[str], domains: Collec
     return context.work.one(select(d.domain_id).where(*where).limit(1)) is not None
 
 
-def _first(
-    context: Context, where: ColumnElement[bool], *, has_verified_domain: bool = False
-) -> OrganizationConnectionRecord | None:
+def _first(context: Context, where: ColumnElement[bool]) -> OrganizationConnectionRecord | None:
     """Return the oldest connection that satisfies a condition, if people can sign in by it."""
     if not _is_on(context):
         return None
-    found = organization_connection_store.signing_in(context, where, has_verified_domain=has_verified_domain, limit=1)
+    found = organization_connection_store.signing_in(context, where, limit=1)
     return found[0] if found else None
+
+
+def _signing_in(context: Context) -> tuple[ColumnElement[bool], ...]:
+    return (C.tenant_id == context.tenant.tenant_id, C.is_active, C.kind == OIDC_TYPE)
 
 
 def _is_on(context: Context) -> bool:

@@ -44,13 +44,18 @@ def _read(context: Context) -> MembershipDomains:
 
 
 def forget(context: Context) -> None:
-    """Let every process read the domains again once this transaction is committed."""
+    """Let every process read the domains again once this transaction is committed, also those that lead to connections."""
     tenant_writes.change(context.work)
     context.services.directory.clear_cache()
 
 
 def forget_of(context: Context, org_id: str) -> None:
-    """The same after a change of a domain, if accounts join its organization or ask to."""
+    """The same after a change of a domain, if its organization uses them."""
     organization = organization_store.by_id(context, org_id)
-    if organization is not None and uses_domains(organization.policy.jit_policy):
+    if organization is not None and _depends_on_domains(organization.policy):
         forget(context)
+
+
+def _depends_on_domains(policies: Policies) -> bool:
+    """Return whether accounts join an organization by its domains, or its domains may lead to its connections."""
+    return uses_domains(policies.jit_policy) or bool(policies.method_policy.allowed_methods)

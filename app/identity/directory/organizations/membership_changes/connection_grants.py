@@ -10,6 +10,7 @@ from typing import Final
 from app.identity.directory.accounts import account_store
 from app.identity.directory.organizations import connection_ends, organizations
 from app.identity.directory.organizations.connections import organization_connection_store, organization_connections
+from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.membership_changes import departures
 from app.identity.directory.organizations.memberships import membership_store
 from app.identity.directory.organizations.organization import OWN, OrganizationRecord
@@ -27,7 +28,7 @@ def delete_connection(context: Context, organization: OrganizationRecord, connec
     take_back(context, organization, connection.connection_id)
     connection_ends.announce(context, organization.org_id, connection.connection_id)
     organization_connection_store.remove(context, connection)
-    organization_connections.forget_domains(context, connection.domain)
+    membership_domains.forget(context)
     organization_connections.record(context, "organization.connection_deleted", connection)
 
 

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from app.contract.applications.client_protocol import ClientProtocol
+from app.contract.organizations.settings import MethodLimit
 from app.contract.organizations.views import OrganizationBranding
+from app.contract.step_reasons import LoginReason
 from app.contract.steps import (
     AuthorizationPage,
     DeviceStep,
@@ -80,12 +82,19 @@ def open_request(
     pushed.hold(context, request.pushed)
     state = InteractionState(request.to_store(), **interaction_runs.for_new(context))
     interaction, binding = interactions.start(context, InteractionKind.AUTHORIZE, state)
-    look = branding.branding_of_name(context, request.organization) if request.organization is not None else None
+    look = branding.branding_of_name(context, request.organization)
     update: dict[str, Any] = {"interaction_id": interaction.interaction_id, "binding": binding, "organization": look}
     update["workflow"] = first_page.display(context, workflow_sessions.target_of(unchecked.client, request))
     if isinstance(answer.step, LoginStep):
-        update |= {"step": answer.step.model_copy(update={"connection": request.connection})}
+        update |= {"step": _leading(answer.step, request, unchecked.home_realm_limit)}
     return answer.model_copy(update=update)
+
+
+def _leading(step: LoginStep, request: CheckedRequest, limit: MethodLimit | None) -> LoginStep:
+    """Return the step with the connection that the request leads to, or with the several that its hints lead to."""
+    if limit is None or step.reason is not None:
+        return step.model_copy(update={"connection": request.connection})
+    return step.model_copy(update={"reason": LoginReason.METHOD, "method_limit": limit})
 
 
 def _first_step(context: Context, client: Application, request: CheckedRequest) -> StepResponse:
@@ -184,7 +193,7 @@ def choose_organization(
     answer = resume_request(context, interaction, session)
     if isinstance(answer.step, SelectOrganizationStep) or not isinstance(answer.step, AuthorizationPage | DeviceStep):
         return answer
-    look = (branding.branding_of_name(context, org_id) if org_id else None) or OrganizationBranding()
+    look = branding.branding_of_name(context, org_id) or OrganizationBranding()
     return answer.model_copy(update={"organization": look})
 
 
@@ -207,9 +216,7 @@ def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
         "brand": request.brand,
         "login_hint": request.login_hint,
         "display": request.display,
-        "organization": branding.branding_of_name(context, request.organization)
-        if request.organization is not None
-        else None,
+        "organization": branding.branding_of_name(context, request.organization),
     }
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.oauth import oauth_errors
+from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import RefusedPart
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -175,6 +176,7 @@ class UncheckedRequest:
     issuer: Issuer = field(init=False)
     accepted: dict[str, Any] = field(default_factory=dict)
     is_push: bool = False  # at the endpoint for pushed requests, before a browser has it
+    home_realm_limit: MethodLimit | None = None  # the connections that its hints lead to, where these are several
     object_text: str = ""  # the request object
     problem: RefusedByRedirect | None = None  # of the request object
 

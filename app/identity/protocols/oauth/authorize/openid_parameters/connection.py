@@ -26,15 +26,16 @@ def _named(request: UncheckedRequest, text: str) -> str | None:
 
 
 def _hinted(request: UncheckedRequest) -> str | None:
-    """Return the connection of the organization or of the domain that the request names."""
+    """Return the connection of the organization or of the domain that the request names; several of a domain are noted."""
     organization = request.values.get("organization") or ""
-    domain = (request.values.get("domain_hint") or "").strip().lower()
-    hint = request.values.get("login_hint") or ""
+    domain, hint = request.values.get("domain_hint") or "", request.values.get("login_hint") or ""
     if not (organization or domain or "@" in hint):
         return None
     from app.identity.authentication.federation import home_realms  # noqa: PLC0415 - few requests name any
 
+    domains = home_realms.hinted_domains(domain, hint[:_MAX_HINT_LENGTH])
     if organization:
-        return home_realms.connection_of_organization(request.context, organization)
-    found = home_realms.of_domain(request.context, domain) if domain else None
-    return found or home_realms.of_identifier(request.context, hint[:_MAX_HINT_LENGTH])
+        return home_realms.connection_of_organization(request.context, organization, domains)
+    realm = home_realms.of_first_domain(request.context, domains)
+    request.home_realm_limit = realm.limit if realm is not None else None
+    return realm.connection if realm is not None else None
