@@ -8,11 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import ldap.dn
 import pytest
 
+from app.contract.captcha.models import CaptchaChallenge
 from tests.api.ldap.conftest import SignIn
 from tests.support.services import slapd
 from tests.support.services.identity_service import on_one_database
 from tests.support.services.slapd import PASSWORD, PEOPLE, Slapd
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
+from tests.support.visitors.captchas import worked
 
 pytestmark = on_one_database
 Corp = Callable[..., None]
@@ -96,3 +98,20 @@ def test_anonymous_bind_signs_nobody_in(corp: Corp, sign_in: SignIn) -> None:
     for password in ("", "\0", "\ud800"):
         answer = sign_in("ada@corp.test", password)
         assert answer.status_code in (400, 401), password
+
+
+def test_captcha_opens_the_lock_of_a_linked_account(
+    corp: Corp, sign_in: SignIn, tenant: TenantServer, directory: Slapd
+) -> None:
+    corp()
+    directory.add_person("human")
+    tenant.change_settings(lockout={"type": "captcha", "maximum_failed_attempts": 2}, captcha={"work_bits": 8})
+    answered(sign_in("human@corp.test"))
+    for _ in range(2):
+        assert refused(sign_in("human@corp.test", "wrong")) == (401, 966)
+    locked = sign_in("human@corp.test")
+    assert refused(locked) == (403, 1132)
+    challenge = CaptchaChallenge.model_validate(locked.get_json()["Data"]["Captcha"])
+    solution = {"captcha_challenge": challenge.token, "captcha_work": worked(challenge.work_seed, challenge.work_bits)}
+    answered(sign_in("human@corp.test", **solution))
+    answered(sign_in("human@corp.test"))  # the lock is gone
