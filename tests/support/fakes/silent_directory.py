@@ -77,6 +77,21 @@ def hangs_after_tls(context: ssl.SSLContext) -> Behaviour:
     return behave
 
 
+def refuses_bind(context: ssl.SSLContext, info: str) -> Behaviour:
+    """Return a server that refuses the first bind with this text, as Active Directory does."""
+    text = info.encode()
+    operation = b"\x0a\x01\x31\x04\x00\x04" + bytes([len(text)]) + text
+    message = b"\x02\x01\x01\x61" + bytes([len(operation)]) + operation
+
+    def behave(connection: socket.socket, ended: threading.Event) -> None:
+        with context.wrap_socket(connection, server_side=True) as encrypted:
+            encrypted.recv(4_096)
+            encrypted.sendall(b"\x30" + bytes([len(message)]) + message)
+            ended.wait(60)
+
+    return behave
+
+
 def drips_after_tls(context: ssl.SSLContext) -> Behaviour:
     """Return a server whose answer to the first operation never ends: one byte at a time."""
 

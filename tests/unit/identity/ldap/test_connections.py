@@ -11,7 +11,7 @@ import pytest
 
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.identity.platform.ldap import ldap_client
-from app.identity.platform.ldap.ldap_refusals import LdapUnavailable
+from app.identity.platform.ldap.ldap_refusals import LdapUnavailable, PasswordProblem, PasswordRefused
 from app.identity.platform.ldap.ldap_server import LdapServer
 from app.identity.platform.outbound.deadlines import Deadline
 from app.kit.outbound.host_resolver import Resolver
@@ -161,3 +161,30 @@ def test_referral_to_elsewhere_is_not_followed() -> None:
     assert refusal.value.check is ConnectionCheck.LDAP_SEARCH
     assert "referral" in refusal.value.finding.received
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ("52e", PasswordProblem.WRONG),
+        ("525", PasswordProblem.WRONG),
+        ("775", PasswordProblem.WRONG),  # locked: given with a wrong password, too
+        ("533", PasswordProblem.DISABLED),
+        ("701", PasswordProblem.DISABLED),
+        ("532", PasswordProblem.EXPIRED),
+        ("773", PasswordProblem.EXPIRED),
+    ],
+)
+def test_reason_of_active_directory_is_read(data: str, problem: PasswordProblem, tmp_path: Path) -> None:
+    ca = slapd.authority()
+    info = f"80090308: LdapErr: DSID-0C090447, AcceptSecurityContext error, data {data}, v3839"
+    behave = silent_directory.refuses_bind(context_of(ca, tmp_path), info)
+    with silent_directory.server(behave) as port:
+        server = LdapServer.of(f"ldaps://{HOST}:{port}", ca.pem)
+        with (
+            pytest.raises(PasswordRefused) as refusal,
+            ldap_client.connected(LOOPBACK, server, Deadline(10)) as connection,
+        ):
+            connection.check_password("cn=ada", "a password")
+    assert refusal.value.problem is problem
+    assert refusal.value.detail == f"49 {data}"
