@@ -285,6 +285,8 @@ class FormPostStep(Wire):
     step: Literal["form_post"] = "form_post"
     address: str
     fields: dict[str, str]
+    connection: str | None = None  # of an organization, to whose provider it leads
+    title: str | None = None  # of that organization
 
 
 class ProfileStep(Wire):

@@ -168,7 +168,8 @@ def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubI
 
 
 def _redirect(response: StepResponse, step: RedirectStep) -> Response:
-    if response.frames:
+    leaves_by_form = step.connection is not None and response.ends_session and current_visit().is_post
+    if response.frames or leaves_by_form:  # a form's page names no provider, to which browsers follow no redirect then
         return _after_sign_out(response, step.address)
     if opens_app(step.address):
         name = response.relying_party.name if response.relying_party else current_visit().relying_party

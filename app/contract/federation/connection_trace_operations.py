@@ -42,7 +42,10 @@ class RefusedAnswer(Wire):
         description="The organization whose connection it is; null for the tenant’s own.",
         examples=[None],
     )
-    check: str = Field(description=f"The check that failed: {', '.join(ConnectionCheck)}.", examples=["aud"])
+    check: str = Field(
+        description=f"The check that failed: {', '.join(ConnectionCheck)}, or a rule of SAML messages.",
+        examples=["aud"],
+    )
     cause: str = Field(
         description="What happened, where the check calls the provider and no usable answer came: "
         f"{', '.join(CallFailure)}. Empty for other failures.",

@@ -142,6 +142,13 @@ class DatedCertificate(Wire):
     not_before: str | None
 
 
+class TrustedCertificate(DatedCertificate):
+    """An X.509 certificate that verifies the identity provider’s signatures. `TrustedUntil` is the end of the overlap, for one that
+    the provider’s metadata no longer has."""
+
+    trusted_until: str | None
+
+
 class ConnectionCertificate(Wire):
     """The X.509 certificate that Gatehouse generated, in PEM."""
 
@@ -172,6 +179,9 @@ class Connection(Wire):
     idp_metadata_url: Annotated[str | None, _SAML, Field(alias="IDPMetadataUrl")] = None
     is_idp_initiated: Annotated[bool | None, _SAML, Field(alias="IsIDPInitiated")] = None
     idp_certificate: Annotated[DatedCertificate | None, _SAML, Field(alias="IDPCertificate")] = None
+    idp_certificates: Annotated[list[TrustedCertificate] | None, _SAML, Field(alias="IDPCertificates")] = None
+    idp_sign_in_url: Annotated[str | None, _SAML, Field(alias="IDPSignInUrl")] = None
+    idp_sign_out_url: Annotated[str | None, _SAML, Field(alias="IDPSignOutUrl")] = None
     entity_id: Annotated[str | None, _SAML] = None
     metadata_url: Annotated[str | None, _SAML] = None
     acs_endpoint: Annotated[str | None, _SAML, Field(alias="ACSEndpoint")] = None

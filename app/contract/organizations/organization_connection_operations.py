@@ -1,6 +1,6 @@
 """The tenant's servers manage the connections of organizations, and the roles of groups.
 
-Those of SAML are stored and checked; signing in with them is not implemented yet. The docstrings are published.
+The docstrings are published.
 """
 
 from typing import Annotated, Literal
@@ -50,6 +50,8 @@ class ConnectionFields(Wire):
     idp_metadata_url: Annotated[ProviderUrl | None, Field(alias="IDPMetadataUrl")] = None
     is_idp_initiated: Annotated[bool | None, Field(alias="IsIDPInitiated")] = None
     idp_certificate: Annotated[str | None, Field(alias="IDPCertificate", max_length=20_000)] = None
+    idp_sign_in_url: Annotated[ProviderUrl | None, Field(alias="IDPSignInUrl")] = None
+    idp_sign_out_url: Annotated[ProviderUrl | None, Field(alias="IDPSignOutUrl")] = None
     issuer: ProviderUrl | None = None
     authorization_url: ProviderUrl | None = None
     token_url: ProviderUrl | None = None
@@ -153,7 +155,7 @@ create = operation(
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, *_CONTENT), takes_blank_segments=True,
     summary="Create a connection",
     description="Stores a connection of an organization to its identity provider, by SAML or OpenID Connect. The organization must have "
-    "verified the domains. People sign in with those of OpenID Connect; sign-in with SAML isn’t available yet.",
+    "verified the domains. For SAML, give the provider’s administrator the address in `MetadataUrl`.",
 )  # fmt: skip
 read = operation(
     "organization_connections.read", f"GET {_ONE}", ConnectionPath, Connection, auth=ORGANIZATION_MANAGEMENT, scope="organization:read",

@@ -96,6 +96,11 @@ OAUTH: Final = ChapterGroup(
             ("jwt_sign_on",),
         ),
         Chapter(
+            "SAML sign-on",
+            "The metadata with which a service provider is set up. Browsers do the rest.",
+            ("saml_sign_on",),
+        ),
+        Chapter(
             "Older OAuth addresses",
             "OAuth 2.0 and OpenID Connect at addresses that existing clients still call. Use the other chapters for new clients.",
             ("oauth_older",),

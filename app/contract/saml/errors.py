@@ -11,3 +11,10 @@ class UnknownSamlApp(ApiError):
 class SamlAppExists(ApiError):
     code, status, message = 7939, 409, "SAML configuration already exist"
     description = "There’s a SAML client or provider with this name already."
+
+
+class SamlConfigurationInvalid(ApiError):
+    code, status, message = 1197, 401, "The SAML configuration not valid"
+    description = (
+        "The tenant has no active SAML client of this name, or it lacks a certificate, an entity ID or an address."
+    )

@@ -1,20 +1,21 @@
 """Management programs read and write SAML clients and SAML custom providers.
 
 A SAML client is a service provider to which the tenant is the identity provider; a SAML custom provider is an identity provider to
-which the tenant is the service provider. They are stored and checked here; signing in with them is not implemented yet. The
-docstrings are published."""
+which the tenant is the service provider. Service providers send browsers to the addresses of single sign-on (SAML V2.0 Profiles,
+section 4.1). The docstrings are published."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from app.contract import errors
-from app.contract.auth import MACHINE_TOKEN
-from app.contract.catalogue import operation
-from app.contract.error_profiles import MANAGE, SAML
+from app.contract.auth import MACHINE_TOKEN, Host
+from app.contract.catalogue import hub_operation, operation
+from app.contract.error_profiles import MANAGE, SAML, SIGN_ON
 from app.contract.federation.oauth_providers import FIELDS, ProviderDomain
 from app.contract.resources import collection
-from app.kit.operations.wire import Wire
+from app.contract.steps import StepResponse
+from app.kit.operations.wire import Document, From, Wire
 from app.kit.resources.resource import (  # fmt: skip
     CREATE,
     CREATED_AT,
@@ -29,6 +30,12 @@ from app.kit.resources.resource import (  # fmt: skip
     ResourceAction,
 )
 
+LOGIN_PATH: Final = "/service/saml/idp/login"
+LOGOUT_PATH: Final = "/service/saml/idp/logout"
+METADATA_PATH: Final = "/service/saml/idp/metadata"
+METADATA_TYPE: Final = "application/samlmetadata+xml"
+_MAX_QUERY: Final = 262_144
+_MAX_FIELDS: Final = 20
 KEYS = (*FIELDS, "Provider", "UserName", "PhoneId")
 """The fields of the profile that `DataMap` may fill; ID identifies the account."""
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
@@ -41,11 +48,18 @@ RequestBinding = Literal[
 ResponseBinding = Literal[
     "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST", "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Artifact"
 ]
+POST_BINDING: Final = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
 NameIdFormat = Literal[
     "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified",
     "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
     "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent",
     "urn:oasis:names:tc:SAML:2.0:nameid-format:transient",
+]  # fmt: skip
+
+
+IntegrationType = Literal[
+    "Custom", "Salesforce", "AwsIdentityCenter", "GoogleWorkspace", "Microsoft365", "Slack", "Zoom", "GitLab", "Grafana", "Zendesk", "Box",
+    "Tableau", "Jira",
 ]  # fmt: skip
 
 
@@ -81,7 +95,7 @@ class OtherKeyPair(Wire):
 
 
 class OtherCertificate(Wire):
-    """The X.509 certificate of the identity provider, in PEM."""
+    """The X.509 certificate of the service provider, in PEM."""
 
     certificate: Pem = None
 
@@ -100,9 +114,9 @@ class IntegrationConfigs(Wire):
 
 
 class SamlClient(Wire):
-    """A service provider that uses the tenant as its identity provider. Sign-in with SAML isn't available yet; Gatehouse stores
-    and checks the settings. If `IdpCertificate` is absent, Gatehouse generates one. `Attributes` are those of an assertion,
-    by name; `IssuerUrl` is the service provider's entity ID."""
+    """A service provider that uses the tenant as its identity provider. If `IdpCertificate` is absent, Gatehouse generates one.
+    `Attributes` are those of an assertion, by name; `IssuerUrl` is the service provider's entity ID. With `SpCertificate`, the
+    service provider must sign its requests."""
 
     app_name: Annotated[Name, Key("samlApp")]
     saml_version: Literal["2.0"] = "2.0"
@@ -124,26 +138,31 @@ class SamlClient(Wire):
     ] = Field(default_factory=dict)
     not_on_or_after: Annotated[int | None, Field(ge=0, le=253_402_300_799)] = None
     is_idp_initiated: bool = False
+    is_active: bool = True
+    sign_assertion: bool = True
+    sign_response: bool = False
+    encrypt_assertion: bool = False
     idp_certificate: KeyPair = KeyPair()
     sp_certificate: OtherCertificate = OtherCertificate()
     is_prebuilt_integration: Annotated[bool, READ_ONLY] = False
-    integration_type: Literal["Custom", "Zendesk"] = "Custom"
+    integration_type: IntegrationType = "Custom"
     integration_configs: IntegrationConfigs = IntegrationConfigs()
     created_date: Annotated[str | None, CREATED_AT] = None
     last_modified_date: Annotated[str | None, MODIFIED_AT] = None
 
 
 class IdentityProvider(Wire):
-    """Where the identity provider receives requests, and how."""
+    """The identity provider, where it receives requests, and how. `EntityId` is the issuer of its answers; without it, nobody signs in."""
 
+    entity_id: Text = None
     binding: RequestBinding = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
     location: Url = None
     log_out: Url = None
 
 
 class SamlProvider(Wire):
-    """A SAML identity provider. Sign-in with SAML isn't available yet; Gatehouse stores and checks the settings. For each
-    profile field, `DataMap` names the attribute of an assertion. `SamlServiceProvider` is the tenant's entity ID, and
+    """A SAML identity provider. For each profile field, `DataMap` names the attribute of an assertion; without `ID`, the NameID
+    identifies the account, and without `Email` the common names of it are known. `SamlServiceProvider` is the tenant's entity ID, and
     `ServiceProviderACSUrl` receives assertions. `AppId` is the tenant's id, and `AppID` a number made from it."""
 
     id: Annotated[str, READ_ONLY] = ""
@@ -188,6 +207,21 @@ class KeyList(Wire):
     data: list[str]
 
 
+class SamlMetadataRequest(Wire):
+    """Which SAML client the metadata is for: each has a certificate of its own."""
+
+    app_name: Annotated[str, From.QUERY, Field(max_length=100, alias="appName")] = ""
+
+
+class SamlMessage(Wire):
+    """What a browser brought to the address of single sign-on or of single logout, nothing of it decoded."""
+
+    query: Annotated[str, Field(max_length=_MAX_QUERY)] = ""
+    """As it was received: a signature covers these characters."""
+    fields: list[tuple[str, str]] | None = Field(default=None, max_length=_MAX_FIELDS)
+    """Of a posted form; None for a GET."""
+
+
 integrations = operation(
     "saml_clients.integrations", "GET /v2/manage/saml-clients/integrations", Wire, IntegrationList, auth=MACHINE_TOKEN,
     error_profile=MANAGE, scope="client:read",
@@ -207,9 +241,8 @@ _RENEWAL = (
 
 CLIENTS = collection(
     "saml_clients", "/v2/manage/saml-clients", SamlClient, verbs=_VERBS, noun="SAML client",
-    about="A SAML client is a service provider that will use Gatehouse accounts. Sign-in with SAML isn’t available yet; Gatehouse "
-    "stores and checks the settings. Without `IdpCertificate`, a "
-    "certificate is generated.",
+    about="A SAML client is a service provider that signs people in with Gatehouse accounts. Give it the metadata at "
+    "`/service/saml/idp/metadata?appName=` and the client’s name. Without `IdpCertificate`, a certificate is generated.",
     scope="client", unique=("app_name",),
     error_profile=SAML, exists=errors.SamlAppExists, unknown=errors.UnknownSamlApp, file_key="saml_clients",
     actions=(
@@ -221,8 +254,8 @@ CLIENTS = collection(
 )  # fmt: skip
 PROVIDERS = collection(
     "saml_providers", "/v2/manage/custom-providers/saml", SamlProvider, verbs=_VERBS, noun="SAML provider",
-    about="A SAML provider is an identity provider of your own. Sign-in with SAML isn’t available yet; Gatehouse stores and checks the "
-    "settings.", scope="provider",
+    about="A SAML provider is an identity provider of your own. At the provider, register `SamlServiceProvider` as audience and "
+    "`ServiceProviderACSUrl` as reply URL; with `IsIdpInitiated`, a provider has a reply URL of its own.", scope="provider",
     error_profile=SAML, unique=("provider",), exists=errors.SamlAppExists, unknown=errors.UnknownSamlApp,
     errors=(errors.ProviderDomainExists,),
     partial=True, file_key="saml_providers",
@@ -232,4 +265,20 @@ PROVIDERS = collection(
             description=_RENEWAL,
         ),
     ),
+)  # fmt: skip
+
+metadata = operation(
+    "saml_sign_on.metadata", f"GET {METADATA_PATH}", SamlMetadataRequest, Document, error_profile=SIGN_ON, on=Host.TENANT,
+    errors=(errors.SamlConfigurationInvalid, errors.EndpointForbidden), answers=(METADATA_TYPE,),
+    summary="Get the metadata of the identity provider",
+    description="Returns the SAML metadata with which a service provider is set up: the entity ID, the addresses of single sign-on and "
+    "of single logout, and the certificate that signs for the SAML client that `appName` names.",
+)  # fmt: skip
+login = hub_operation(
+    "hub.saml_login", "POST /hub/saml/login", SamlMessage, StepResponse,
+    summary="Start a sign-in for a service provider, by its request or here: FORM_POST with the response, a page, or REFUSED.",
+)  # fmt: skip
+logout = hub_operation(
+    "hub.saml_logout", "POST /hub/saml/logout", SamlMessage, StepResponse,
+    summary="End the session that a service provider names, or go on to the next service provider of a sign-out.",
 )  # fmt: skip

@@ -11,7 +11,7 @@ from flask import Response
 
 from app.contract.accounts.models import CONNECTION_METHOD, ORGANIZATION_TITLE, organization_method_key
 from app.contract.organizations.settings import ConnectionOption, MethodLimit
-from app.contract.steps import RedirectStep, StepResponse
+from app.contract.steps import FormPostStep, RedirectStep, StepResponse
 from app.hub.locale import lazy_gettext as _l
 from app.hub.tenants.tenant import UpstreamConnection
 from app.hub.web.cookies import set_cookie
@@ -181,7 +181,7 @@ def key_of_step(step: StepResponse, provider: str = "") -> str:
     configuration does not have.
     """
     redirect = step.step
-    if isinstance(redirect, RedirectStep) and redirect.connection:
+    if isinstance(redirect, RedirectStep | FormPostStep) and redirect.connection:
         return organization_method_key(redirect.connection, redirect.title or "")
     return f"{CONNECTION_METHOD}{provider}"
 

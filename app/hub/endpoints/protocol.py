@@ -1,4 +1,4 @@
-"""The authorization and end-session endpoints: the raw request goes to the identity service, which decides the next step.
+"""The endpoints of authorization, end of session and SAML: the raw request goes to the identity service, which decides the next step.
 
 A POST from another site arrives without the hub's cookies (`SameSite=Lax`): it is redirected to a GET of the same address,
 which has them.
@@ -13,6 +13,8 @@ from flask import Blueprint, Response
 
 from app.contract.oauth.pages import authorization_pages
 from app.contract.page_models import MAX_TOKEN_LENGTH
+from app.contract.saml import saml_operations
+from app.contract.saml.saml_operations import LOGIN_PATH, LOGOUT_PATH, SamlMessage
 from app.contract.sessions.pages.sign_out_pages import SignOutRequest
 from app.hub import journey
 from app.hub.components.error_pages import ErrorPage, RequestError
@@ -26,6 +28,8 @@ views = Blueprint("protocol", __name__)
 
 _SIGN_OUT: Final = ("id_token_hint", "logout_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales")
 _INVITATION: Final = "invitation_token"
+_MAX_SAML_QUERY: Final = 262_144
+_MAX_SAML_FIELDS: Final = 20
 _MAX_QUERY_CHARACTERS: Final = 6000
 """Query length that common servers and proxies accept."""
 
@@ -68,6 +72,26 @@ def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an app
         return page.render(400)
     parameters: dict[str, Any] = {name: value for name in _SIGN_OUT if (value := fields.get(name))}
     return sign_out(SignOutRequest(**parameters))
+
+
+@views.route(LOGIN_PATH, methods=["GET", "POST"])
+def login_by_saml() -> Response:
+    """SAML single sign-on: start a sign-in for a service provider, by its request or here."""
+    current_visit().cookie_brand = ""
+    return journey.follow(api()(saml_operations.login, _saml_message()))
+
+
+@views.route(LOGOUT_PATH, methods=["GET", "POST"])
+def logout_by_saml() -> Response:
+    """SAML single logout: end the session that a service provider names, or go on to the next one of a sign-out."""
+    return journey.follow(api()(saml_operations.logout, _saml_message()))
+
+
+def _saml_message() -> SamlMessage:
+    """Return the query as it was sent, which a signature covers, and the fields of a posted form."""
+    visit = current_visit()
+    fields = list(visit.form.items(multi=True))[:_MAX_SAML_FIELDS] if visit.is_post else None
+    return SamlMessage(query=visit.query_text[:_MAX_SAML_QUERY], fields=fields)
 
 
 def _to_invitation(token: str, parameters: list[tuple[str, str]]) -> Response:

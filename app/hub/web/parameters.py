@@ -29,6 +29,8 @@ class Parameters(ImmutableMultiDict[str, str]):
 
 
 MAX_FORM_BYTES: Final = 64_000
+MAX_SAML_FORM_BYTES: Final = 400_000
+"""Of a form with a SAML message: 256 KiB of base64, whose signs and line breaks are encoded."""
 MAX_FORM_PARTS: Final = 200
 """Maximum number of parts of a `multipart/form-data` form."""
 _MAX_BUFFERED_BYTES: Final = 256_000

@@ -22,6 +22,9 @@ _VARIABLE_SEGMENTS: Final = {
 }
 """By first segment: the positions of path parameters, which keep their letter case; None: all later segments."""
 
+_SAML: Final = "saml"
+_CONSUMER: Final = "acs"
+
 
 def normalize_path(environ: WSGIEnvironment) -> None:
     """Normalize the path in the environment, and rewrite a short link to its page."""
@@ -43,4 +46,8 @@ def lowercase_path(path: str) -> str:
     if variable is None:
         return "/".join(["", first, *segments[2:]])
     names = variable if len(segments) > 4 else ()  # `/service/oidc/authorize` names no application
+    if (
+        first == _SAML and len(segments) > 3 and segments[2].lower() == "sp"
+    ):  # `/saml/sp/KEY`, `/saml/sp/KEY/logout` and `/saml/sp/acs/KEY`
+        names = (4,) if segments[3].lower() == _CONSUMER else (3,)
     return "/".join(segment if at in names else segment.lower() for at, segment in enumerate(segments))

@@ -24,7 +24,15 @@ from app.hub.locale import Language, current_language, negotiate, parse_accept_l
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import NO_TENANT, HubTenant
 from app.hub.web.interaction import HubInteraction
-from app.hub.web.parameters import NO_PARAMETERS, Files, Parameters, read_form, read_query
+from app.hub.web.parameters import (
+    MAX_FORM_BYTES,
+    MAX_SAML_FORM_BYTES,
+    NO_PARAMETERS,
+    Files,
+    Parameters,
+    read_form,
+    read_query,
+)
 from app.hub.web.short_links import given_path, is_short_link
 from app.kit import randomness
 from app.kit.caching.cached_attribute import cached_attribute
@@ -44,7 +52,12 @@ browser blocks cookies."""
 """The parameter of an address with the reference of the earlier request that its page explains."""
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
-_OF_ORGANIZATION: Final = re.compile(connection_pages.ORGANIZATION_CALLBACK.format(address_key="[^/]+"))
+_OF_TENANT: Final = (connection_pages.CALLBACK, connection_pages.SAML_CALLBACK.lower())
+_OF_ORGANIZATION: Final = re.compile(
+    "|".join(
+        path.format(address_key="[^/]+") for path in (connection_pages.ORGANIZATION_CALLBACK, connection_pages.SAML_ACS)
+    )
+)
 
 
 @dataclass
@@ -143,7 +156,8 @@ class Visit:
             return NO_PARAMETERS
         self.form = NO_PARAMETERS  # of a refused form: its error page may read it, too
         if self.path not in FORM_ADDRESSES:
-            fields, self.files = read_form(self.environ)
+            takes_saml = self.path.startswith(connection_pages.SAML_PREFIX)
+            fields, self.files = read_form(self.environ, MAX_SAML_FORM_BYTES if takes_saml else MAX_FORM_BYTES)
             return fields
         try:
             fields, self.files = read_form(self.environ, MAX_IMAGE_FORM_BYTES)
@@ -318,7 +332,7 @@ def set_current_visit(visit: Visit) -> Visit:
 
 def is_provider_callback(path: str) -> bool:
     """Return whether an upstream provider returns the browser to this path."""
-    return path == connection_pages.CALLBACK or _OF_ORGANIZATION.fullmatch(path) is not None
+    return path in _OF_TENANT or _OF_ORGANIZATION.fullmatch(path) is not None
 
 
 def requested_interaction_id() -> str:

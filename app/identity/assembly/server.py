@@ -20,6 +20,9 @@ from app.kit.operations.server import OperationServer
 EARLY: Final = frozenset({tenant_pages.tenant.name, tenant_pages.changed_tenants.name})
 """The operations of any first page and of the hub's own polling; their handlers read tenants and call no hook of another area."""
 
+_LATE: Final = "app.identity.protocols.saml."
+"""Before the names of modules that implement no operation and load lxml and signxml: the first SAML request imports them."""
+
 
 def load_handlers() -> None:
     """Import every module that implements operations or admits callers, and connect the extension points between packages."""
@@ -39,7 +42,8 @@ def load_handlers() -> None:
 
     for package in (pages_api, public_api, protocols, theme_versions, webhooks):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
+            if not module.name.startswith(_LATE):
+                import_module(module.name)
     extension_points.connect()
 
 

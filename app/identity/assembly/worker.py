@@ -101,6 +101,9 @@ class Worker:
         self._search_completion = SearchCompletion(database)
         self._queue_limits = QueueLimits(database)
         self._theme_schedule = ThemeSchedule(database, self._services)
+        from app.identity.assembly.metadata_schedule import MetadataSchedule  # noqa: PLC0415 - a start makes no worker yet
+
+        self._metadata_schedule = MetadataSchedule(database, self._services)
         self._unsettled: list[_Sent] = []
         self._stopped = threading.Event()
 
@@ -249,6 +252,8 @@ class Worker:
                 self._queue_limits.turn(self._clock.now())
                 if published := self._theme_schedule.turn(self._clock.now()):
                     log.info("themes.published", extra={"versions": published})
+                if read := self._metadata_schedule.turn(self._clock.now()):
+                    log.info("saml_metadata.read", extra={"documents": read})
                 if removed := self._cleaner.turn(self._clock.now()):
                     log.info("cleaning.done", extra={"rows": removed})
                 if written := self._search_completion.turn(self._clock.now()):

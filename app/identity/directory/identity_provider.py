@@ -16,6 +16,8 @@ JWT_PREFIX: Final = "jwt:"
 """Begins the name of a JWT provider beside those of connections, which have no colon."""
 LDAP_PREFIX: Final = "ldap:"
 """Begins the name of an LDAP provider."""
+SAML_PREFIX: Final = "saml:"
+"""Begins the name of a tenant's SAML provider, as above."""
 MAX_SUBJECT_LENGTH: Final = 255
 _MAX_EMAIL_LENGTH: Final = 320
 _MAX_LENGTH: Final = 500
@@ -33,6 +35,7 @@ class AuthenticationRequest:
     nonce: str = field(repr=False)
     code_verifier: str = field(repr=False)  # PKCE
     redirect_uri: str
+    issued_at: datetime
     requested_at: datetime | None = None  # set for a reauthentication: earlier authentications are not accepted
     further_scopes: tuple[str, ...] = ()
 
@@ -40,6 +43,14 @@ class AuthenticationRequest:
     def secrets(self) -> tuple[str, ...]:
         """The values that no log and no trace may have."""
         return self.state, self.state.rpartition(".")[2], self.nonce, self.code_verifier
+
+
+@dataclass(frozen=True)
+class PostedRequest:
+    """An authentication request that the browser posts to the provider, where that takes no redirect."""
+
+    address: str
+    fields: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -64,12 +75,23 @@ class ProviderIdentity:
         str, ...
     ] = ()  # members of `profile` that an organization's connection maps: its accounts follow them
     upstream_session: str = ""  # `sid` at an organization's provider, which ends the session (Back-Channel Logout 1.0)
+    upstream_name: tuple[
+        str, ...
+    ] = ()  # NameID of SAML, its format and qualifiers, by which we sign out at the provider
 
     def to_facts(self) -> dict[str, Any]:
         """Return the identity as JSON, without what earlier versions do not know and this identity does not have."""
         facts = asdict(self)
-        later = {"kept_tokens": None, "groups": None, "unsigned": (), "decided": (), "upstream_session": ""}
+        later = {
+            "kept_tokens": None, "groups": None, "unsigned": (), "decided": (), "upstream_session": "", "upstream_name": (),
+        }  # fmt: skip
         return {name: value for name, value in facts.items() if name not in later or value != later[name]}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> ProviderIdentity:
+        """Return an identity from its facts, in which lists stand for tuples."""
+        tuples = {name: tuple(value) for name, value in facts.items() if isinstance(value, list)}
+        return cls(**{**facts, **tuples})
 
     @property
     def decided_profile(self) -> dict[str, str]:
@@ -106,8 +128,11 @@ class UpstreamProvider(Protocol):
 
     def authorization_url(
         self, request: AuthenticationRequest, *, hint: str, is_reauthentication: bool, language: str
-    ) -> str:
-        """Return the authorization URL. A reauthentication is requested if the provider supports it. Raises ProviderUnavailable."""
+    ) -> str | PostedRequest:
+        """Return the authorization URL, or the form of a provider that takes no redirect. Raises ProviderUnavailable.
+
+        A reauthentication is requested if the provider supports it.
+        """
 
     def fetch_identity(
         self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime

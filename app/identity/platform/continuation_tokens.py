@@ -99,6 +99,13 @@ class ContinuationPurpose(StrEnum):
     IDEMPOTENCY = "idempotency"  # the response to a request with an Idempotency-Key
     LOGOUT_TOKEN = "logout_token"  # the jti of a logout token of an organization's provider
     SAML_MESSAGE = "saml_message"  # the ID of a SAML assertion or request that was accepted
+    SAML_REQUEST = "saml_request"  # a request of a service provider that was posted
+    SAML_LOGOUT = "saml_logout"  # a sign-out that leads the browser from one service provider to the next
+    SAML_SESSION = (
+        "saml_session"  # whom a SAML provider signed in, to sign them out there; the text is our session's id
+    )
+    SAML_SIGN_OUT = "saml_sign_out"  # a sign-out at a SAML provider, until its answer
+    UNSOLICITED = "unsolicited"  # an accepted SAML answer without request, until the person confirms it
     SEEN = "seen"  # a device or place that an account signed in from
 
 

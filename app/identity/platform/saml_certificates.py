@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -19,6 +21,8 @@ from cryptography.x509.oid import NameOID
 
 from app.identity.platform import private_keys
 
+_PEM: Final = re.compile(r"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----", re.ASCII)
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}", re.ASCII)
 _MIN_RSA_BITS: Final = 2_048
 _BITS: Final = 3_072
 _LIFETIME: Final = timedelta(days=3_650)
@@ -63,10 +67,36 @@ def problem_of(certificate: str, key: str = "") -> str:
     return "" if is_pair else "the certificate of the private key"
 
 
+def has_rsa_key(certificate: str) -> bool:
+    """Return whether the key of a valid certificate is an RSA key."""
+    return isinstance(x509.load_pem_x509_certificate(certificate.encode()).public_key(), rsa.RSAPublicKey)
+
+
+def read_all(text: str) -> tuple[str, ...]:
+    """Return the certificates of a text in PEM, each once: several one after another, or one in bare base64 as metadata has it.
+
+    A text of another form is returned as it is: `problem_of` says what is wrong with it.
+    """
+    bare = "".join(text.split())
+    found = _PEM.findall(text) or ([bare] if _BASE64.fullmatch(bare) else [])
+    return tuple(dict.fromkeys(pem_of(one) for one in found)) or (text,)
+
+
+def pem_of(text: str) -> str:
+    """Return a certificate in PEM, of its base64."""
+    lines = textwrap.wrap("".join(text.split()), 64)
+    return "\n".join(["-----BEGIN CERTIFICATE-----", *lines, "-----END CERTIFICATE-----", ""])
+
+
 def sha1_fingerprint(certificate: str) -> str:
     """Return the SHA-1 fingerprint, as hex digits with colons; some service providers identify a certificate by it."""
     loaded = x509.load_pem_x509_certificate(certificate.encode())
     return loaded.fingerprint(hashes.SHA1()).hex(":").upper()  # noqa: S303 - an identifier, no signature
+
+
+def sha256_fingerprint(certificate: str) -> str:
+    """Return the SHA-256 fingerprint as hex digits, by which administrators compare certificates."""
+    return x509.load_pem_x509_certificate(certificate.encode()).fingerprint(hashes.SHA256()).hex()
 
 
 def validity(certificate: str) -> tuple[datetime, datetime]:

@@ -193,14 +193,15 @@ def test_saml_connection_has_the_members_of_the_seed(business: Business) -> None
     opaque = made["EntityId"].removeprefix(f"{base}/saml/sp/")
     assert re.fullmatch(r"[A-Za-z0-9]{34}", opaque)
     x509.load_pem_x509_certificate(made["SPCertificate"]["Certificate"].encode())
+    dated = {
+        "Certificate": certificate(), "NotAfter": "2035-12-30T00:00:00.000Z", "NotBefore": "2025-12-31T23:55:00.000Z",
+    }  # fmt: skip
     assert made == {
         "Id": made["Id"], "IsActive": True, "CreatedDate": made["CreatedDate"], "ModifiedDate": made["ModifiedDate"],
         "Name": "okta", "Domain": NAME, "ConnectionType": "saml_okta", "GroupRoles": [],
         "Attributes": {**DEFAULT_ATTRIBUTES, "Email": "mail", "CustomMapping": {"Plan": "plan"}},
         "IDPEntityId": "https://okta.example", "IDPMetadataUrl": "", "IsIDPInitiated": True,
-        "IDPCertificate": {
-            "Certificate": certificate(), "NotAfter": "2035-12-30T00:00:00.000Z", "NotBefore": "2025-12-31T23:55:00.000Z",
-        },
+        "IDPCertificate": dated, "IDPCertificates": [{**dated, "TrustedUntil": None}], "IDPSignInUrl": "", "IDPSignOutUrl": "",
         "EntityId": f"{base}/saml/sp/{opaque}", "MetadataUrl": f"{base}/saml/sp/{opaque}/metadata.xml",
         "ACSEndpoint": f"{base}/saml/sp/acs/{opaque}", "SPCertificate": {"Certificate": made["SPCertificate"]["Certificate"]},
     }  # fmt: skip

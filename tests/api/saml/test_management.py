@@ -110,6 +110,9 @@ def test_integration_fills_in_what_it_knows(send: Ask) -> None:
         ({"SpCertificate": {"Certificate": "no certificate"}}, "SpCertificate"),
         ({"NameIdFormat": "x"}, "NameIdFormat"),
         ({"NotOnOrAfter": -1}, "NotOnOrAfter"),
+        ({"RelayStateParameter": "SAMLResponse"}, "RelayStateParameter"),
+        ({"SignAssertion": False}, "SignAssertion"),
+        ({"EncryptAssertion": True}, "EncryptAssertion"),
     ],
 )
 def test_malformed_client_is_refused(send: Ask, members: dict[str, Any], named: str) -> None:

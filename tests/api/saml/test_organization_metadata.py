@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import base64
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 from cryptography import x509
@@ -16,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from app.identity.directory.organizations.connections import organization_connection_store
 from tests.support.organizations.connections import certificate
 from tests.support.organizations.management import PATH, Business, a_business
+from tests.support.saml.metadata_server import serving
 from tests.support.tenants.callers import call_of
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
@@ -29,7 +27,7 @@ METADATA = """<?xml version="1.0"?>
 <md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.example/saml"
   xmlns:ds="http://www.w3.org/2000/09/xmldsig#">
  <md:IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
-  <md:KeyDescriptor use="encryption"><ds:KeyInfo><ds:X509Data><ds:X509Certificate>AAAA</ds:X509Certificate></ds:X509Data>
+  <md:KeyDescriptor use="encryption"><ds:KeyInfo><ds:X509Data><ds:X509Certificate>{certificate}</ds:X509Certificate></ds:X509Data>
   </ds:KeyInfo></md:KeyDescriptor>
   <md:KeyDescriptor use="signing"><ds:KeyInfo><ds:X509Data><ds:X509Certificate>
   {certificate}
@@ -42,21 +40,8 @@ METADATA = """<?xml version="1.0"?>
 
 @contextmanager
 def metadata_server(text: str) -> Iterator[str]:
-    """Serve a document on this machine and yield its address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://localhost:{server.server_address[1]}/metadata.xml"
-        server.shutdown()
+    with serving(text.encode()) as served:
+        yield served.url
 
 
 def encoded() -> str:

@@ -14,7 +14,7 @@ from tools.interface_rows.tested_addresses import addresses_called_in
 
 FOLDERS = (
     "api/federation", "api/organizations", "api/single_sign_on", "api/applications", "api/oauth/clients", "api/sign_in", "pages/federation",
-    "pages/organizations/connections",
+    "pages/organizations/connections", "api/saml", "pages/saml", "support/saml",
 )  # fmt: skip
 """Where such tests are."""
 

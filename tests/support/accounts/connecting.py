@@ -15,7 +15,9 @@ from tests.support.tenants.tenant_server import TenantServer
 def led(tenant: TenantServer, name: str, **how: Any) -> str:
     """Begin a sign-in, and return where the browser is led."""
     with doing(tenant) as call:
-        return federated_sign_in.begin(call, offered_connections.find(call, name), "attempt-1", **how)
+        lead = federated_sign_in.begin(call, offered_connections.find(call, name), "attempt-1", **how)
+    assert isinstance(lead, str)  # no form of a provider that takes no redirect
+    return lead
 
 
 def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[ProviderIdentity, OfferedConnection]:

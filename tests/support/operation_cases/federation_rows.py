@@ -1,6 +1,6 @@
 """The rows of the interface by which people sign in with identities of other providers, transcribed by hand from its specification.
 
-The specification is not in this repository. Rows of SAML are left out.
+The specification is not in this repository. Of SAML it has the rows of both roles.
 """
 
 from __future__ import annotations
@@ -10,8 +10,26 @@ GET /service/jwt/{app}/authorize
 POST /api/jwt/{app}/login
 GET /api/jwt/{app}/token
 GET /access/jwt
+GET /service/saml/idp/login
+POST /service/saml/idp/login
+GET /service/saml/idp/logout
+POST /service/saml/idp/logout
+GET /service/saml/idp/metadata
+GET /v2/manage/saml-clients
+POST /v2/manage/saml-clients
+GET /v2/manage/saml-clients/{samlApp}
+PUT /v2/manage/saml-clients/{samlApp}
+DELETE /v2/manage/saml-clients/{samlApp}
+POST /v2/manage/saml-clients/{samlApp}/renew-certificate
+GET /v2/manage/saml-clients/integrations
 GET /oauth/sp/{opaque}/callback
 GET /oauth/sp/{opaque}/login
+POST /saml/serviceprovider/SpInitiatedACS.aspx
+POST /saml/serviceprovider/AdfsACS.aspx
+GET /saml/sp/{opaque}/metadata.xml
+POST /saml/sp/acs/{opaque}
+GET /saml/sp/{opaque}
+GET /saml/sp/{opaque}/logout
 GET /RequestHandler.aspx
 GET /socialauth/validate.sauth
 POST /socialauth/validate.sauth

@@ -52,9 +52,11 @@ class ConnectedOrganization:
             "Name": "sign-in", "ConnectionType": "oidc_custom", "Issuer": provider.url, "ClientId": CLIENT,
             "ClientSecret": SECRET, "Domain": domain, **members,
         }  # fmt: skip
+        body = {name: value for name, value in body.items() if value is not None}
         self.connection = answered(business.send("POST", f"{PATH}/{self.org}/connections", body))
         self.id = str(self.connection["Id"])
-        self.path = str(self.connection["RedirectURI"]).partition("//")[2].partition("/")[2].removesuffix("/callback")
+        redirect_uri = str(self.connection.get("RedirectURI", ""))  # none of a SAML connection
+        self.path = redirect_uri.partition("//")[2].partition("/")[2].removesuffix("/callback")
         self.member_role = business.role("Member", org=self.org) if has_role else ""
         policies: dict[str, Any] = {"JITPolicy": {"Enabled": jit}}
         policies |= {"MemberPolicy": {"DefaultMemberRole": self.member_role}} if has_role else {}

@@ -61,6 +61,7 @@ FAMILIES = {
         "federation/test_connections",
         "federation/test_apple",
         "federation/test_jwt_login_page",
+        "saml/test_identity_provider",
         "federation/test_provider_domains",
         "federation/test_link_scopes",
         "federation/test_required_fields",

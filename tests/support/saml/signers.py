@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -27,6 +28,11 @@ HASHES: dict[str, Any] = {
     "sha1": hashes.SHA1, "sha224": hashes.SHA224, "sha256": hashes.SHA256, "sha384": hashes.SHA384, "sha512": hashes.SHA512,
 }  # fmt: skip
 Key = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
+
+
+def randomness_id() -> str:
+    """Return a new part of an ID."""
+    return secrets.token_hex(8)
 
 
 @dataclass(frozen=True)

@@ -209,6 +209,23 @@ class Visitor:
             address, method, sent = urljoin(address, answer.headers["Location"]), "GET", None
         raise AssertionError(f"redirects without end: {address}")
 
+    def post_from_elsewhere(self, path: str, sent: dict[str, Any]) -> VisitedPage:
+        """Post a form from another site: the browser holds back its cookies (`SameSite=Lax`), and follows the redirect with them."""
+        kept = dict(self.client._cookies or {})
+        self.client._cookies = {}
+        try:
+            answer = self.client.open(
+                path, method="POST", base_url=self.home, data=sent,
+                headers={
+                    "Accept-Language": self.language, "User-Agent": self.agent, "Origin": "https://elsewhere.example",
+                    "Sec-Fetch-Site": "cross-site",
+                },
+            )  # fmt: skip
+        finally:
+            self.client._cookies = {**kept, **(self.client._cookies or {})}
+        address = urljoin(f"{self.home}{path}", answer.headers.get("Location", ""))
+        return self.open(address) if answer.status_code == 303 else VisitedPage(self, f"{self.home}{path}", answer)
+
     def calls_for(self, path: str, status: int) -> int:
         """Open the address of a file, which answers with this status; return the calls of the hub."""
         answer = self.client.get(path, base_url=self.home)

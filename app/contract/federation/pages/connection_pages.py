@@ -15,16 +15,38 @@ from app.contract.steps import StepResponse
 from app.kit.operations.wire import From, Wire
 
 Text = Annotated[str, Field(max_length=4_000)]
+MAX_SAML_LENGTH: Final = 262_145
+"""One character more than the gate takes of a message: it says itself that a message is too long."""
 CALLBACK: Final = "/socialauth/validate.sauth"
 """The path of the redirect URI that tenants register at their providers."""
 ORGANIZATION_CALLBACK: Final = "/oauth/sp/{address_key}/callback"
 ORGANIZATION_LOGIN: Final = "/oauth/sp/{address_key}/login"
 """The paths of an organization's connection: of its redirect URI, and where a browser signs in by it."""
+CONFIRM: Final = "/sign-in/confirm"
+"""The page that asks before an answer signs in that its browser didn't ask for."""
+SAML_PREFIX: Final = "/saml/"
+SAML_ENTITY: Final = "/saml/sp/{address_key}"
+SAML_METADATA: Final = "/saml/sp/{address_key}/metadata.xml"
+SAML_ACS: Final = "/saml/sp/acs/{address_key}"
+SAML_CALLBACK: Final = "/saml/serviceprovider/SpInitiatedACS.aspx"
+SAML_ADFS_CALLBACK: Final = "/saml/serviceprovider/AdfsACS.aspx"
+"""Where answers of all SAML providers of a tenant come to."""
+SAML_PROVIDER_ACS: Final = "/saml/serviceprovider/acs/{provider_id}"
+"""Where answers of one SAML provider come to that begins sign-ins: a shared address cannot tell whose keys to trust."""
+SAML_LOGOUT: Final = "/saml/sp/{address_key}/logout"
+"""The paths of a SAML connection: the first is its entity ID, and where a browser signs in by it."""
 
 
 def is_organization_connection(name: str) -> bool:
     """Return whether the name of a connection is the id of an organization's: a tenant's name has no capital letter."""
     return re.fullmatch(r"conn_[A-Za-z0-9]{16}", name) is not None
+
+
+def callback_path(address_key: str, *, is_saml: bool = False) -> str:
+    """Return the path at which answers come: that of the tenant, or of an organization's connection by its opaque part."""
+    if not address_key:
+        return SAML_CALLBACK if is_saml else CALLBACK
+    return (SAML_ACS if is_saml else ORGANIZATION_CALLBACK).format(address_key=address_key)
 
 
 class ConnectionStart(Wire):
@@ -74,6 +96,34 @@ class ConnectionCallback(Wire):
     iss: Text = ""
     user: Text = ""
     address_key: Annotated[str, Field(max_length=100)] = ""  # of the organization's callback; empty for the tenant's
+    is_saml: bool = False  # an answer that was posted and accepted before
+
+
+class SamlAnswer(Wire):
+    """The form that a SAML provider posts (SAML V2.0 Bindings, section 3.5): all values of its parameters, at most two of each.
+
+    `path` is that of the address, as it is registered at the provider; it has one of the ids, or is shared.
+    """
+
+    path: Annotated[str, Field(max_length=200)]
+    address_key: Annotated[str, Field(max_length=100)] = ""  # of an organization's connection
+    provider_id: Annotated[str, Field(max_length=100)] = ""  # of the tenant's provider
+    query: Annotated[str, Field(max_length=MAX_SAML_LENGTH)] = ""  # of a redirect, as received, in place of a form
+    messages: Annotated[list[Annotated[str, Field(max_length=MAX_SAML_LENGTH)]], Field(max_length=2)] = []
+    relay_states: Annotated[list[Text], Field(max_length=2)] = []
+    is_request: bool = True  # of a sign-out: the provider asks for it, or answers ours
+
+
+class SamlMetadata(Wire):
+    """The metadata of this service for one connection, as XML."""
+
+    document: str
+
+
+class UnsolicitedAnswer(Wire):
+    """An accepted answer that this browser didn't ask for."""
+
+    answer: Annotated[str, Field(max_length=100)]
 
 
 class ForeignState(Wire):
@@ -126,6 +176,31 @@ register = hub_operation(
     "hub.register_for_organization", "POST /hub/connections/register", RegisterRequest, StepResponse,
     heavy_work=HASHES_SECRETS, errors=(*REGISTRATION_ERRORS, *SIGN_IN_ERRORS),
     summary="Register a person of an organization’s connection with the tenant’s form, and sign in. The address is the provider’s.",
+)  # fmt: skip
+accept_saml = hub_operation(
+    "hub.accept_saml_answer", "POST /hub/connections/saml", SamlAnswer, StepResponse,
+    errors=(*_NOT_THERE, errors.ProviderFailed),
+    summary="Accept the posted answer of a SAML provider, once: REDIRECT to where the browser is back with its cookies.",
+)  # fmt: skip
+end_saml_sessions = hub_operation(
+    "hub.end_saml_sessions", "POST /hub/connections/saml/logout", SamlAnswer, StepResponse,
+    errors=(*_NOT_THERE, errors.ProviderFailed),
+    summary="End the sessions that a SAML provider signs out, or go on after its answer: REDIRECT, FORM_POST, or SIGNED_OUT.",
+)  # fmt: skip
+read_metadata = hub_operation(
+    "hub.read_saml_metadata", "POST /hub/connections/saml/metadata", OrganizationStart, SamlMetadata,
+    errors=(errors.ConnectionNotConfigured,),
+    summary="Read the metadata that the identity provider of a SAML connection needs.",
+)  # fmt: skip
+read_unsolicited = hub_operation(
+    "hub.read_unsolicited_answer", "POST /hub/connections/saml/unsolicited/read", UnsolicitedAnswer, ConnectedProfile,
+    errors=(errors.UnknownConnection,),
+    summary="Read whom an answer signs in that this browser didn’t ask for.",
+)  # fmt: skip
+confirm_unsolicited = hub_operation(
+    "hub.confirm_unsolicited_answer", "POST /hub/connections/saml/unsolicited", UnsolicitedAnswer, StepResponse,
+    heavy_work=HASHES_SECRETS, errors=(errors.UnknownConnection, *SIGN_IN_ERRORS),
+    summary="Sign in by an answer that this browser didn’t ask for, once.",
 )  # fmt: skip
 report_state = hub_operation(
     "hub.report_state", "POST /hub/connections/foreign-state", ForeignState, StateReported,

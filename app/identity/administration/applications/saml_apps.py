@@ -8,11 +8,12 @@ from typing import Any, Final
 from zlib import crc32
 
 from app.contract import errors
+from app.contract.federation.pages.connection_pages import SAML_CALLBACK, SAML_PROVIDER_ACS
 from app.contract.profile import FIELDS
 from app.contract.saml import saml_operations
 from app.contract.saml.saml_operations import Integration, IntegrationList, KeyList
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.applications import provider_domains
+from app.identity.administration.applications import provider_domains, saml_integrations
 from app.identity.platform import private_keys, saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
@@ -27,7 +28,9 @@ _SP_KEY: Final = "sp_certificate.key"
 _CERTIFICATE: Final = ("idp_certificate", "certificate")
 _SP_CERTIFICATE: Final = ("sp_certificate", "certificate")
 _FINGERPRINT: Final = ("integration_configs", "idp_sha1_fingerprint")
-_ACS_PATH: Final = "/saml/serviceprovider/SpInitiatedACS.aspx"
+_MESSAGES: Final = ("samlrequest", "samlresponse", "sigalg", "signature")
+MAX_CERTIFICATES: Final = 8
+"""Of one provider: the next one before the last one expires, and some to spare."""
 _NO_PAIR: Final = (None, "")
 Pair = tuple[str | None, str]
 """A certificate and its private key, in PEM."""
@@ -46,13 +49,11 @@ def list_integrations(context: Context, req: Wire) -> IntegrationList:  # noqa: 
         is_prebuilt_integration=False,
         fields=["IssuerUrl", "AssertionConsumerService"],
     )
-    zendesk = Integration(
-        integration_type="Zendesk",
-        name="Zendesk",
-        is_prebuilt_integration=True,
-        fields=["IntegrationConfigs.AccountName"],
-    )
-    return IntegrationList(data=[custom, zendesk])
+    ready = [
+        Integration(integration_type=name, name=preset.title, is_prebuilt_integration=True, fields=list(preset.fields))
+        for name, preset in saml_integrations.presets().items()
+    ]
+    return IntegrationList(data=[custom, *ready])
 
 
 @saml_operations.keys.implements
@@ -64,15 +65,40 @@ def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[t
     for name, attribute in content.attributes.items():
         if not attribute.is_static and attribute.value not in FIELDS:
             yield "attributes", f"a field of the profile for {name[:60]}; found {attribute.value[:60]}"
-    if content.integration_type != "Custom" and not content.integration_configs.account_name:
-        yield "integration_configs.account_name", f"the name of the account at {content.integration_type}"
+    yield from _missing_of_integration(content)
     if content.sp_certificate.certificate and (
         problem := saml_certificates.problem_of(content.sp_certificate.certificate)
     ):
         yield "sp_certificate.certificate", problem
+    if not (content.sign_assertion or content.sign_response):
+        yield "sign_assertion", "true, or SignResponse true: a response has at least one signature"
+    if content.relay_state_parameter.lower() in _MESSAGES:
+        yield "relay_state_parameter", "a name that no SAML message has"
+    if content.encrypt_assertion and (problem := _encryption_problem(content.sp_certificate.certificate)):
+        yield "encrypt_assertion", problem
     key = getattr(content, "key", None)  # of a configuration file
     if key and (problem := saml_certificates.problem_of(content.idp_certificate.certificate or "", key)):
         yield "idp_certificate.certificate", problem
+
+
+def _missing_of_integration(content: Any) -> Iterable[tuple[str, str]]:
+    """Yield the fields that a ready-made integration needs and the client lacks."""
+    preset = saml_integrations.find(content.integration_type)
+    needed = preset.fields if preset is not None else ()
+    title = preset.title if preset is not None else ""
+    if "IntegrationConfigs.AccountName" in needed and not content.integration_configs.account_name:
+        yield "integration_configs.account_name", f"the name of the account at {title}"
+    if "IssuerUrl" in needed and not content.issuer_url:
+        yield "issuer_url", f"the entity ID that {title} states"
+    if "AssertionConsumerService" in needed and not content.assertion_consumer_service.location:
+        yield "assertion_consumer_service.location", f"the address that {title} states"
+
+
+def _encryption_problem(certificate: str | None) -> str:
+    """Return what an assertion can't be encrypted without; empty if there is a certificate with an RSA key."""
+    if certificate and (saml_certificates.problem_of(certificate) or saml_certificates.has_rsa_key(certificate)):
+        return ""
+    return "false without SpCertificate, whose RSA key encrypts"
 
 
 def show_client(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
@@ -98,12 +124,20 @@ def complete_client(context: Context, before: Item | None, after: Item) -> None:
     if present is not None and value_at(after.content, _CERTIFICATE) is None:
         put_at(after.content, _CERTIFICATE, present)
     _complete_certificate(context, after, _pair(before))
-    account = value_at(after.content, ("integration_configs", "account_name"))
-    if after.content.get("integration_type") == "Zendesk" and account:
-        base = f"https://{account}.zendesk.com"
-        put_at(after.content, ("assertion_consumer_service", "location"), f"{base}/access/saml")
-        put_at(after.content, ("name_id_format",), "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress")
-        after.content["issuer_url"], after.content["audiences"] = base, [base]
+    preset = saml_integrations.find(after.content.get("integration_type", "Custom"))
+    if preset is not None:
+        account = value_at(after.content, ("integration_configs", "account_name")) or ""
+        _fill_in(after.content, preset.settings_of(account))
+
+
+def _fill_in(content: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Put ready-made settings into a client; attributes of its own stay."""
+    for name, value in settings.items():
+        own = content.get(name)
+        if name == "attributes":
+            content[name] = {**value, **(own or {})}
+        else:
+            content[name] = {**(own or {}), **value} if isinstance(value, dict) else value
 
 
 def renew_client(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
@@ -114,12 +148,19 @@ def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable
     for field in content.data_map:
         if field not in saml_operations.KEYS:
             yield "data_map", f"a field that a provider fills, such as Email; found {field[:60]}"
-    if content.idp_certificate.certificate and (
-        problem := saml_certificates.problem_of(content.idp_certificate.certificate)
-    ):
-        yield "idp_certificate.certificate", problem
+    yield from _certificate_problems(content.idp_certificate.certificate)
     if problem := _problem_of_partner(content.idp_certificate.certificate, getattr(content, "key", None)):  # of a file
         yield "idp_certificate.certificate", problem
+
+
+def _certificate_problems(text: str | None) -> Iterable[tuple[str, str]]:
+    """Yield what is wrong with the certificates of a provider: several in PEM, or one in base64."""
+    found = saml_certificates.read_all(text) if text else ()
+    problems = [problem for one in found if (problem := saml_certificates.problem_of(one))]
+    if len(found) > MAX_CERTIFICATES:
+        problems.append(f"at most {MAX_CERTIFICATES} certificates")
+    if problems:
+        yield "idp_certificate.certificate", problems[0]
 
 
 def complete_provider(context: Context, before: Item | None, after: Item) -> None:
@@ -137,13 +178,13 @@ def complete_provider(context: Context, before: Item | None, after: Item) -> Non
         put_at(after.content, _SP_CERTIFICATE, certificate)
 
 
-def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
-    base = context.pages_url
+def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:
+    own = SAML_PROVIDER_ACS.format(provider_id=content.id)
     values |= {
         "app_id": context.tenant.tenant_id,
         "app_number": app_number(context.tenant.tenant_id),
-        "service_provider_acs_url": f"{base}{_ACS_PATH}",
-        "saml_service_provider": base,
+        "service_provider_acs_url": f"{context.pages_url}{own if content.is_idp_initiated else SAML_CALLBACK}",
+        "saml_service_provider": context.own_urls[0],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -29,7 +30,9 @@ traces = tenant_table(
     Column("reference", String(64), nullable=False),  # the request id, as in logs, audit entries and answers
     Column("connection", String(100), nullable=False),
     Column("org_id", Id),  # of the organization whose connection it is
-    Column("failed_check", String(MAX_STORED), nullable=False),  # ConnectionCheck and its cause, by stored_name
+    Column(
+        "failed_check", String(MAX_STORED), nullable=False
+    ),  # ConnectionCheck and its cause, by stored_name, or SamlCheck
     Column("expected", String(MAX_LENGTH), nullable=False),
     Column("received", String(MAX_LENGTH), nullable=False),
     Column("expires_at", Instant, nullable=False),
@@ -73,10 +76,15 @@ class ConnectionTrace:
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """What failed and what to change."""
-        from app.identity.authentication.federation.connection_causes import diagnosis_of  # noqa: PLC0415 - with the first trace that is read
+        """What failed and what to change; a check of a newer release has the general text."""
+        from app.contract.saml import service_provider_diagnoses  # noqa: PLC0415 - with the first trace that is read
+        from app.identity.authentication.federation.connection_causes import diagnosis_of  # noqa: PLC0415 - as above
+        from app.identity.platform.saml.saml_checks import SAML_DIAGNOSES, SamlCheck  # noqa: PLC0415 - as above
 
-        return diagnosis_of(self.failed_check, self.cause)
+        with suppress(ValueError):
+            return SAML_DIAGNOSES[SamlCheck(self.failed_check)]
+        of_service_provider = service_provider_diagnoses.diagnosis_of(self.failed_check)
+        return of_service_provider or diagnosis_of(self.failed_check, self.cause)
 
 
 def record(
@@ -95,16 +103,23 @@ def record(
     """
     stored = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS)
     refusal.hide((*secrets, *stored.values()))
-    finding, now = refusal.finding, context.now
+    finding = refusal.finding
+    check = connection_checks.stored_name(finding.check, finding.cause)
+    record_check(context, connection, check, finding.expected, finding.received)
+
+
+def record_check(context: Context, connection: str, check: str, expected: str, received: str) -> None:
+    """Store that a check of a message failed, whether or not the request goes on. The texts have no secrets, and are `shown`."""
+    now = context.now
     row = {
         "trace_id": time_ordered_id(now),
         "at": now,
         "reference": context.raw.request_id[:64],
         "connection": shown(connection)[:_MAX_NAME],
         "org_id": _organization_of(context, connection),
-        "failed_check": connection_checks.stored_name(finding.check, finding.cause),
-        "expected": finding.expected,
-        "received": finding.received,
+        "failed_check": check,
+        "expected": expected,
+        "received": received,
         "expires_at": now + RETENTION,
     }
     context.late_writes.append(lambda work: _write(work, row))

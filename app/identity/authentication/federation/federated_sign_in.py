@@ -29,7 +29,13 @@ from app.identity.credentials.ldap import ldap_directories
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
-from app.identity.directory.identity_provider import AuthenticationRequest, ProviderDenied, ProviderIdentity
+from app.identity.directory.identity_provider import (
+    AuthenticationRequest,
+    PostedRequest,
+    ProviderDenied,
+    ProviderIdentity,
+    ProviderTokens,
+)
 from app.identity.messaging.message import MessageFacts
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -70,11 +76,14 @@ class UnknownState(Exception):
 
 def active_names(context: Context) -> tuple[str, ...]:
     """Return the providers of identities that can sign in now, on pages or in apps."""
+    from app.identity.authentication.federation import saml_providers  # noqa: PLC0415 - few tenants have any
+
     settings = context.tenant.settings.connections
     return (
         *(name for name, setting in settings.items() if can_sign_in(name, setting)),
         *jwt_providers.active_names(context),
         *(directory.name for directory in ldap_directories.active(context)),
+        *saml_providers.active_names(context),
     )
 
 
@@ -86,8 +95,8 @@ def begin(
     reauthenticate: bool = False,
     hint: str = "",
     scope: str = "",
-) -> str:
-    """Return the provider's authorization URL for the browser.
+) -> str | PostedRequest:
+    """Return the provider's authorization URL for the browser, or the form that it posts.
 
     Args:
         reauthenticate: whether the provider must authenticate the user again, even with a session there.
@@ -103,21 +112,23 @@ def begin(
         randomness.token(16),
         randomness.token(48),
         f"{context.issuer}{connection.callback}",
+        context.now,
         further_scopes=tuple(scope.split()),
     )
     language = context.visit.language if context.visit else ""
     try:
         provider = provider_clients.for_website(context, connection.name, connection.record)
         context.work.release_connection()
-        url = provider.authorization_url(request, hint=hint, is_reauthentication=reauthenticate, language=language)
+        lead = provider.authorization_url(request, hint=hint, is_reauthentication=reauthenticate, language=language)
     except ProviderUnavailable as problem:
-        raise _broken(context, connection.name, problem) from None
+        raise broken(context, connection.name, problem) from None
     facts = {
         "attempt": interaction_id,
         "connection": connection.name,
         "nonce": request.nonce,
         "verifier": request.code_verifier,
         "again": reauthenticate,
+        **({"posted": True} if connection.is_saml else {}),
     }
     continuation_tokens.issue(
         context,
@@ -127,7 +138,7 @@ def begin(
         facts=facts,
         text=text,
     )
-    return url
+    return lead
 
 
 def finish(
@@ -146,35 +157,45 @@ def finish(
     """
     token = _spend_state(context, state)
     name = str(token.facts["connection"])
-    connection = _offered(context, name)
+    connection = offered(context, name)
     requested_at = aware(token.created_at) if token.facts["again"] else None
     if connection.callback != callback:
         text = "the answer came to the address of another connection"
-        raise _broken(
+        raise broken(
             context,
             name,
             ProviderUnavailable(text, check=ConnectionCheck.STATE, expected=connection.callback, received=callback),
         )
+    if connection.is_saml:  # its answer was posted and accepted before
+        return ProviderIdentity.from_facts(token.facts["identity"]), connection
+    redirect_uri = f"{context.issuer}{connection.callback}"
     request = AuthenticationRequest(
-        state, token.facts["nonce"], token.facts["verifier"], f"{context.issuer}{connection.callback}", requested_at
+        state, token.facts["nonce"], token.facts["verifier"], redirect_uri, aware(token.created_at), requested_at
     )
-    secrets = [*request.secrets, parameters.get("code", "")]
+    identity, tokens = _fetched(context, connection, request, parameters)
+    connection = offered(context, name)  # again, because the provider decides how long its answer takes
+    if tokens is not None:
+        identity = provider_tokens.store_pending(context, identity, tokens)
+    trusts_email = connection.trusts_email and identity.gives_email
+    return identity, replace(connection, trusts_email=trusts_email)
+
+
+def _fetched(
+    context: Context, connection: OfferedConnection, request: AuthenticationRequest, parameters: Mapping[str, str]
+) -> tuple[ProviderIdentity, ProviderTokens | None]:
+    """Return the identity for the parameters of a callback. Raises ConnectionRefused, ConnectionBroken."""
+    secrets, name = [*request.secrets, parameters.get("code", "")], connection.name
     try:
         provider = provider_clients.for_website(context, name, connection.record)
         secrets.append(provider.secret)
         context.work.release_connection()
-        identity, tokens = provider.fetch_identity(request, parameters, context.now)
+        return provider.fetch_identity(request, parameters, context.now)
     except ProviderDenied as reason:
         connection_traces.record(context, name, reason, secrets=secrets)
         log.info("connection %s refused: %s", name, reason)
         raise ConnectionRefused(_reason_of(reason)) from None
     except ProviderUnavailable as problem:
-        raise _broken(context, name, problem, secrets) from None
-    connection = _offered(context, name)  # again, because the provider decides how long its answer takes
-    if tokens is not None:
-        identity = provider_tokens.store_pending(context, identity, tokens)
-    trusts_email = connection.trusts_email and identity.gives_email
-    return identity, replace(connection, trusts_email=trusts_email)
+        raise broken(context, name, problem, secrets) from None
 
 
 def link(context: Context, account: Account, identity: ProviderIdentity) -> Account:
@@ -211,6 +232,8 @@ def _spend_state(context: Context, state: str) -> ContinuationToken:
     token = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
     if token is None:
         raise UnknownState
+    if token.state == continuation_tokens.OPEN and token.facts.get("posted"):
+        raise UnknownState  # the answer of a SAML provider is posted first
     if token.is_expired(context.now) or token.facts["attempt"] != interaction_id:
         _record_wrong_state(context, token, "a state that expired, or of another sign-in")
         raise UnknownState
@@ -242,7 +265,7 @@ def _record_wrong_state(context: Context, token: ContinuationToken, received: st
     connection_traces.record(context, str(token.facts["connection"]), refusal)
 
 
-def _offered(context: Context, name: str) -> OfferedConnection:
+def offered(context: Context, name: str) -> OfferedConnection:
     """Return the connection of a state token. Raises ConnectionBroken where it was removed or turned off since."""
     try:
         return offered_connections.find_any(context, name)
@@ -250,10 +273,11 @@ def _offered(context: Context, name: str) -> OfferedConnection:
         removed = ProviderUnavailable(
             "it was removed or turned off", check=ConnectionCheck.CONFIGURATION, expected="a connection that is active"
         )
-        raise _broken(context, name, removed) from None
+        raise broken(context, name, removed) from None
 
 
-def _broken(context: Context, name: str, problem: ProviderUnavailable, secrets: Iterable[str] = ()) -> ConnectionBroken:
+def broken(context: Context, name: str, problem: ProviderUnavailable, secrets: Iterable[str] = ()) -> ConnectionBroken:
+    """Record why a provider's answer is refused, and return the error."""
     connection_traces.record(context, name, problem, secrets=secrets)
     log.warning("connection %s: %s", name, problem)
     return ConnectionBroken(_reason_of(problem))

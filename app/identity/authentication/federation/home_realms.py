@@ -129,6 +129,8 @@ def _demands(context: Context, policies: Policies) -> bool:
 
 def _providers_by_domain(context: Context) -> dict[str, str]:
     """Return the tenant's connections and JWT providers to which domains lead, by domain."""
+    from app.identity.authentication.federation import saml_providers  # noqa: PLC0415 - few tenants have any
+
     connections = {
         configured.domain: name
         for name, configured in context.tenant.settings.connections.items()
@@ -140,4 +142,4 @@ def _providers_by_domain(context: Context) -> dict[str, str]:
         if item.content.get("enable_auto_look_up") and item.content.get("domain")
         if jwt_providers.has_login_page(item)
     }
-    return {**senders, **connections}
+    return {**saml_providers.by_domain(context), **senders, **connections}

@@ -15,13 +15,19 @@ from app.contract.federation.connection_completion import (
 )
 from app.contract.federation.connections import NAMES, ConnectionSettings
 from app.contract.federation.identity_linking_operations import PROVIDERS
-from app.contract.federation.pages.connection_pages import CALLBACK, ORGANIZATION_CALLBACK, is_organization_connection
+from app.contract.federation.pages.connection_pages import (
+    CALLBACK,
+    SAML_CALLBACK,
+    callback_path,
+    is_organization_connection,
+)
 from app.identity.credentials.ldap import ldap_directories
-from app.identity.directory.identity_provider import JWT_PREFIX, LDAP_PREFIX
+from app.identity.directory.identity_provider import JWT_PREFIX, LDAP_PREFIX, SAML_PREFIX
 from app.identity.platform.context import Context
 
 if TYPE_CHECKING:
     from app.identity.authentication.federation.jwt_providers import JwtSender
+    from app.identity.authentication.federation.saml_providers import SamlSender
     from app.identity.credentials.ldap.ldap_directories import LdapDirectory
     from app.identity.directory.organizations.connections.organization_connection_store import (
         OrganizationConnectionRecord,
@@ -39,6 +45,9 @@ class OfferedConnection:
     mark: str = ""  # the well-known provider at its address
     org_id: str = ""
     callback: str = CALLBACK
+    is_saml: bool = False
+    is_idp_initiated: bool = False
+    """Whether a SAML provider may begin a sign-in."""
     login_url: str = ""  # of a JWT provider: the page where people sign in, which sends them back with a JWT
     record: OrganizationConnectionRecord | None = field(default=None, repr=False, compare=False)
     """What the organization stored, so that the sign-in need not read it again."""
@@ -57,9 +66,13 @@ def listed_connections(context: Context) -> tuple[OfferedConnection, ...]:
 
 def sign_in_buttons(context: Context) -> tuple[OfferedConnection, ...]:
     """Return the connections for which sign-in pages have a button: those listed, then the JWT providers with a login page."""
-    from app.identity.authentication.federation import jwt_providers  # noqa: PLC0415 - few tenants have any
+    from app.identity.authentication.federation import jwt_providers, saml_providers  # noqa: PLC0415 - few tenants have any
 
-    return *listed_connections(context), *(_of_jwt_provider(sender) for sender in jwt_providers.listed(context))
+    senders = (
+        *(_of_jwt_provider(sender) for sender in jwt_providers.listed(context)),
+        *(_of_saml_provider(sender) for sender in saml_providers.listed(context)),
+    )
+    return *listed_connections(context), *senders
 
 
 def active_connections(context: Context) -> tuple[OfferedConnection, ...]:
@@ -110,6 +123,10 @@ def find_any(context: Context, name: str) -> OfferedConnection:
         from app.identity.authentication.federation import jwt_providers  # noqa: PLC0415 - few tenants have any
 
         return _of_jwt_provider(jwt_providers.find(context, name.strip()[len(JWT_PREFIX) :]))
+    if is_of_saml_provider(name):
+        from app.identity.authentication.federation import saml_providers  # noqa: PLC0415 - few tenants have any
+
+        return _of_saml_provider(saml_providers.find(context, name.strip()[len(SAML_PREFIX) :]))
     if is_of_organization(name):
         from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
 
@@ -148,6 +165,31 @@ def is_of_jwt_provider(name: str) -> bool:
     return name.strip().lower().startswith(JWT_PREFIX)
 
 
+def is_of_saml_provider(name: str) -> bool:
+    """Return whether the name of a provider is that of a tenant's SAML provider."""
+    return name.strip().lower().startswith(SAML_PREFIX)
+
+
+def with_saml_id(context: Context, provider_id: str) -> OfferedConnection:
+    """Return the tenant's SAML provider with an id. Raises ConnectionNotConfigured."""
+    from app.identity.authentication.federation import saml_providers  # noqa: PLC0415 - few tenants have any
+
+    return _of_saml_provider(saml_providers.with_id(context, provider_id))
+
+
+def _of_saml_provider(sender: SamlSender) -> OfferedConnection:
+    is_idp_initiated = sender.provider.is_idp_initiated
+    return OfferedConnection(
+        sender.name,
+        sender.title,
+        bool(sender.provider.domain),  # in which alone it verifies addresses
+        can_reauthenticate=True,
+        callback=SAML_CALLBACK,
+        is_saml=True,
+        is_idp_initiated=is_idp_initiated,
+    )
+
+
 def _of_jwt_provider(sender: JwtSender) -> OfferedConnection:
     provider = sender.provider
     return OfferedConnection(
@@ -174,14 +216,16 @@ def _of_organization(record: OrganizationConnectionRecord | None) -> OfferedConn
     if record is None:
         raise errors.ConnectionNotConfigured
     settings = ConnectionSettings.model_construct(issuer=record.content.get("issuer"))
-    callback = ORGANIZATION_CALLBACK.format(address_key=record.address_key)
+    callback = callback_path(record.address_key, is_saml=record.is_saml)
     return OfferedConnection(
         record.connection_id,
         record.title,
         True,
-        supports_reauthentication(settings),
+        record.is_saml or supports_reauthentication(settings),
         org_id=record.org_id,
         callback=callback,
+        is_saml=record.is_saml,
+        is_idp_initiated=bool(record.content.get("is_idp_initiated")),
         record=record,
     )
 
@@ -192,8 +236,8 @@ def title_and_mark(context: Context, name: str) -> tuple[str, str]:
         from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
 
         return sign_in_connections.title(context, name) or name, ""
-    if is_of_jwt_provider(name):
-        return (find_any(context, name).title if is_active(context, name) else name.removeprefix(JWT_PREFIX)), ""
+    if is_of_jwt_provider(name) or is_of_saml_provider(name):
+        return (find_any(context, name).title if is_active(context, name) else name.partition(":")[2]), ""
     if ldap_directories.is_of_directory(name):
         directory = ldap_directories.by_name(context, name)
         return (directory.title if directory is not None else name.removeprefix(LDAP_PREFIX)), ""

@@ -10,11 +10,13 @@ from app.contract.federation.connections import ConnectionSettings
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
+from app.identity.directory.identity_provider import SAML_PREFIX
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 if TYPE_CHECKING:
+    from app.identity.authentication.federation.saml.saml_upstream import SamlUpstream
     from app.identity.directory.organizations.connections.organization_connection_store import (
         OrganizationConnectionRecord,
     )
@@ -22,17 +24,19 @@ if TYPE_CHECKING:
 
 def for_website(
     context: Context, name: str, record: OrganizationConnectionRecord | None = None
-) -> OpenIdProvider | OAuth2Provider:
+) -> OpenIdProvider | OAuth2Provider | SamlUpstream:
     """Return the client of a configured connection, for sign-ins on pages. Raises ProviderUnavailable.
 
     Args:
         record: of an organization's connection, if it was read already.
     """
     if offered_connections.is_of_organization(name):
-        from app.identity.authentication.federation.providers import organization_openid  # noqa: PLC0415 - few tenants have any
-        from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - as above
+        return _of_organization(context, name, record)
+    if offered_connections.is_of_saml_provider(name):
+        from app.identity.authentication.federation import saml_providers  # noqa: PLC0415 - few tenants have any
+        from app.identity.authentication.federation.saml import tenant_saml  # noqa: PLC0415 - as above
 
-        return organization_openid.provider_of(context, record or sign_in_connections.by_id(context, name))
+        return tenant_saml.provider_of(context, saml_providers.find(context, name.removeprefix(SAML_PREFIX)))
     settings = resolved(name, context.tenant.settings.connections[name])
     if settings.apple is not None and settings.apple.service_id:
         settings = settings.model_copy(update={"key": settings.apple.service_id})
@@ -41,6 +45,22 @@ def for_website(
         text = "the connection has no apple_certificate, which signs the client secret"
         raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="apple_certificate, or a secret")
     return made
+
+
+def _of_organization(
+    context: Context, name: str, record: OrganizationConnectionRecord | None
+) -> OpenIdProvider | SamlUpstream:
+    """Return the client of an organization's connection. Raises ProviderUnavailable."""
+    from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
+
+    found = record or sign_in_connections.by_id(context, name)
+    if found is not None and found.is_saml:
+        from app.identity.authentication.federation.saml import organization_saml  # noqa: PLC0415 - as above
+
+        return organization_saml.provider_of(context, found)
+    from app.identity.authentication.federation.providers import organization_openid  # noqa: PLC0415 - as above
+
+    return organization_openid.provider_of(context, found)
 
 
 def client(context: Context, name: str, settings: ConnectionSettings) -> OpenIdProvider | OAuth2Provider:

@@ -152,6 +152,21 @@ class JwtRequest:
 
 
 @dataclass(frozen=True)
+class SamlRequest:
+    """The request of a service provider for an assertion, as it was accepted."""
+
+    app: str
+    acs_url: str  # a registered one
+    request_id: str | None = None  # None: the sign-in began here
+    relay_state: str = ""
+    name_id_format: str = ""  # empty: the client's
+    must_reauthenticate: bool = False
+    is_passive: bool = False
+    context_classes: tuple[str, ...] = ()
+    comparison: str = "exact"
+
+
+@dataclass(frozen=True)
 class ShownQrCode:
     """The QR code that the page shows."""
 
@@ -216,6 +231,7 @@ class InteractionState:
     """The session whose account links an identity."""
     handoff: Annotated[HandoffRequest | None, Field(alias="handing")] = None
     jwt_app: JwtRequest | None = None
+    saml: SamlRequest | None = None
     invitation: str | None = None
     """The id of the invitation that began the interaction."""
     invitation_token_hash: str | None = None

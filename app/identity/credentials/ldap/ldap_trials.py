@@ -70,7 +70,7 @@ def _try(context: Context, trial: _Trial, request: DirectoryLogin, password: str
 
 def _answer(directory: LdapDirectory, trial: _Trial) -> LdapTested:
     person, finding = trial.person, trial.refusal.finding if trial.refusal is not None else None
-    diagnosis = DIAGNOSES[finding.check] if finding is not None else None
+    diagnosis = DIAGNOSES[ConnectionCheck(finding.check)] if finding is not None else None
     identity = person.identity if person is not None else None
     filled = ldap_people.mapped(directory.provider, person.entry) if person is not None else {}
     groups = (identity.groups or ()) if identity is not None else ()

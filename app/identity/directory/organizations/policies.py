@@ -7,7 +7,6 @@ from sqlalchemy import select
 from app.contract import errors
 from app.contract.ldap import ldap_operations
 from app.contract.organizations.models import Policies
-from app.contract.organizations.organization_connection_operations import OIDC_TYPE
 from app.contract.organizations.organization_operations import SetPolicies
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.organizations import organization_names, organization_store, organizations, sign_in_methods
@@ -54,7 +53,7 @@ def check(
     if shortest is not None and longest is not None and shortest > longest:
         raise errors.BadField("The PasswordPolicy.MinLength is not formatted correctly: it exceeds MaxLength.")
     if (methods := requested.method_policy.allowed_methods) is not None:
-        has_connection = organization is not None and _has_active_connection(context, organization, is_usable=True)
+        has_connection = organization is not None and _has_active_connection(context, organization)
         sign_in_methods.check(context.tenant.settings, methods, has_connection=has_connection)
     _refuse_unknown_directory(context, requested.method_policy.ldap_provider)
     mode = requested.mfa_policy.enforcement_mode
@@ -93,9 +92,8 @@ def is_mode_allowed(settings: TenantSettings, mode: str) -> bool:
     return mode == "optional" or (mode == "force" and settings.second_factors.has_any)
 
 
-def _has_active_connection(context: Context, organization: OrganizationRecord, *, is_usable: bool = False) -> bool:
-    """Return whether the organization has an active connection; `is_usable`: one by which people can sign in."""
+def _has_active_connection(context: Context, organization: OrganizationRecord) -> bool:
+    """Return whether the organization has an active connection."""
     c = organization_connections.c
-    where = [c.tenant_id == context.tenant.tenant_id, c.org_id == organization.org_id, c.is_active]
-    where += [c.kind == OIDC_TYPE] if is_usable else []
+    where = (c.tenant_id == context.tenant.tenant_id, c.org_id == organization.org_id, c.is_active)
     return context.work.one(select(c.connection_id).where(*where).limit(1)) is not None

@@ -106,9 +106,11 @@ organization_connections = tenant_table(
     Column("sealed", LargeBinary),  # its secrets, encrypted
     Column("created_at", Instant, nullable=False),
     Column("modified_at", Instant, nullable=False),
+    Column("metadata_due_at", Instant),  # when the metadata of a SAML provider is read again
     UniqueConstraint("tenant_id", "org_id", "name_key", name="uq_organization_connections_name"),
     UniqueConstraint("tenant_id", "domain", name="uq_organization_connections_domain"),
     UniqueConstraint("tenant_id", "address_key", name="uq_organization_connections_address"),
+    Index("ix_organization_connections_metadata", "tenant_id", "metadata_due_at"),
 )
 
 organization_group_roles = tenant_table(

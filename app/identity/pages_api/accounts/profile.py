@@ -16,9 +16,9 @@ from app.identity.directory.accounts.profile import profile_document
 from app.identity.directory.organizations import active_policies
 from app.identity.pages_api import views
 from app.identity.pages_api.accounts import emails_and_phone, security_checkup
-from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import account_choice
+from app.identity.protocols.oauth.logout import session_end
 from app.kit.clock import iso
 
 

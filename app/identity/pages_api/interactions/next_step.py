@@ -153,6 +153,10 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
         return interaction_handoff.with_session(context, interaction, session, handoff)
     if (app := interaction.state.jwt_app) is not None:
         return jwt_redirect.with_session(context, interaction, session, app)
+    if (request := interaction.state.saml) is not None:
+        from app.identity.protocols.saml import login_endpoint  # noqa: PLC0415 - loads lxml and signxml
+
+        return login_endpoint.with_session(context, interaction, session, request)
     if (refused := accept_invitation.accept(context, interaction, session)) is not None:
         return refused
     interactions.finish(context, interaction)
@@ -254,6 +258,16 @@ def return_target(context: Context, return_url: str | None) -> RelyingPartyView 
     """Return the target of a visit without an application, for the pages' `form-action`; None for no allowed address."""
     origin = redirect_origin(return_url) if return_url and is_allowed(context, return_url) else None
     return RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
+
+
+def target_of(context: Context, interaction: Interaction) -> RelyingPartyView | None:
+    """Return what the pages of an interaction without an OAuth request show of its target."""
+    if (request := interaction.state.saml) is not None:
+        from app.identity.protocols.saml import saml_clients  # noqa: PLC0415 - as above
+
+        app = saml_clients.find(context, request.app)
+        return saml_clients.view_of(app, request.acs_url) if app is not None else None
+    return return_target(context, interaction.state.return_url)
 
 
 def relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView | None:

@@ -115,6 +115,15 @@ def mark_upstream(
     pending = pending_for(context, interaction)
     if pending is not None and pending.claimed.provider == name:
         session_store.set_upstream(context, session.session_hash, name, pending.claimed.upstream_session)
+        _remember_name(context, session, pending.claimed)
+
+
+def _remember_name(context: Context, session: BrowserSession, identity: ProviderIdentity) -> None:
+    """Store whom a SAML provider signed in, so that a sign-out names the person there."""
+    if identity.upstream_name:
+        from app.identity.authentication.sign_in.sessions import upstream_names  # noqa: PLC0415 - few tenants have any
+
+        upstream_names.remember(context, session, identity)
 
 
 def with_upstream(context: Context, session: BrowserSession, identity: ProviderIdentity) -> BrowserSession:
@@ -122,6 +131,7 @@ def with_upstream(context: Context, session: BrowserSession, identity: ProviderI
     if not offered_connections.is_of_organization(identity.provider):
         return session
     session_store.set_upstream(context, session.session_hash, identity.provider, identity.upstream_session)
+    _remember_name(context, session, identity)
     return sessions.current_of(context, session.uid) or session
 
 

@@ -14,9 +14,9 @@ from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import views
 from app.identity.pages_api.interactions import next_step
-from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import account_choice, authorization_endpoint
+from app.identity.protocols.oauth.logout import session_end
 
 
 @account_choice_pages.accounts.implements

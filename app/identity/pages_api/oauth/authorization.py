@@ -13,10 +13,10 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.pages_api.interactions import next_step, pending_identities
-from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize import account_choice, authorization_endpoint
+from app.identity.protocols.oauth.logout import session_end
 
 
 @authorization_pages.authorize.implements

@@ -26,10 +26,10 @@ from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.messaging.message import safe_name
 from app.identity.pages_api.interactions import accept_invitation, next_step
-from app.identity.pages_api.oauth import session_end
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import oauth_views
+from app.identity.protocols.oauth.logout import session_end
 from app.kit import randomness
 from app.kit.clock import iso
 

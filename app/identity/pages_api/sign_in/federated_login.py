@@ -11,7 +11,7 @@ from app.contract import errors
 from app.contract.federation.pages import connection_pages
 from app.contract.page_models import InteractionDecision
 from app.contract.step_reasons import LoginReason, RefusedPart
-from app.contract.steps import LoginStep, RedirectStep, RefusedStep, RegisterStep, StepResponse
+from app.contract.steps import FormPostStep, LoginStep, RedirectStep, RefusedStep, RegisterStep, StepResponse
 from app.identity.authentication.federation import (
     connection_traces,
     federated_sign_in,
@@ -28,7 +28,7 @@ from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_store import IdentifierTaken
-from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.directory.identity_provider import PostedRequest, ProviderIdentity
 from app.identity.directory.tenants import registration_form
 from app.identity.pages_api.interactions import (
     interaction_handoff,
@@ -105,20 +105,25 @@ def redirect_to_provider(
     handoff, hint = (interaction.state if interaction else state).handoff, hint or _hint(interaction)
     scope = handoff.scope_at(connection.name) if handoff is not None else ""
     try:
-        address = federated_sign_in.begin(
+        lead = federated_sign_in.begin(
             context, connection, interaction_id, reauthenticate=reauthenticate, hint=hint, scope=scope
         )
     except federated_sign_in.ConnectionBroken as failure:
-        if interaction is None:
-            return return_with_reason(context, state, failure.reason)
-        return return_with_reason(context, interaction.state, failure.reason, interaction.interaction_id)
-    step = RedirectStep(address=address)
-    if connection.org_id:
-        step = RedirectStep(address=address, connection=connection.name, title=connection.public_title)
+        found, begun = (state, None) if interaction is None else (interaction.state, interaction_id)
+        return return_with_reason(context, found, failure.reason, begun)
+    step = step_to(connection, lead)
     if interaction is not None:
-        return StepResponse(step=step, interaction_id=interaction.interaction_id)
+        return StepResponse(step=step, interaction_id=interaction_id)
     started, binding = interactions.start(context, InteractionKind.RETURN, state, ids)
     return StepResponse(step=step, interaction_id=started.interaction_id, binding=binding)
+
+
+def step_to(connection: OfferedConnection, lead: str | PostedRequest) -> RedirectStep | FormPostStep:
+    """Return the step that leads the browser to the provider."""
+    name, title = (connection.name, connection.title) if connection.org_id else (None, None)
+    if isinstance(lead, PostedRequest):
+        return FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name, title=title)
+    return RedirectStep(address=lead, connection=name, title=title)
 
 
 @connection_pages.handle.implements
@@ -171,8 +176,7 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     if interaction.is_done:
         return next_step.after_end(session)
     parameters = req.model_dump(include={"code", "error", "iss", "user"}, exclude_defaults=True)
-    of_organization = connection_pages.ORGANIZATION_CALLBACK.format(address_key=req.address_key)
-    callback = of_organization if req.address_key else connection_pages.CALLBACK
+    callback = connection_pages.callback_path(req.address_key, is_saml=req.is_saml)
     try:
         identity, connection = federated_sign_in.finish(context, req.state, parameters, callback=callback)
     except federated_sign_in.UnknownState:

@@ -62,6 +62,6 @@ def reopen(context: Context, req: sign_in_pages.InteractionRequest) -> StepRespo
         interactions.extend(context, interaction)
     shown = authorization_endpoint.opened(context, interaction)
     if interaction.kind == InteractionKind.RETURN:
-        shown["relying_party"] = next_step.return_target(context, interaction.state.return_url)
+        shown["relying_party"] = next_step.target_of(context, interaction)
     workflow = first_page.display_of(context, interaction)
     return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id, workflow=workflow, **shown)

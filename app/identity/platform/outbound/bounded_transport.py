@@ -113,13 +113,21 @@ class BoundedTransport(httpx.BaseTransport):
     Args:
         is_untrusted: whether anyone can name the address, by registering an application for example.
         bounds: by default those of providers.
+        max_bytes: of a response within the bounds of providers, where theirs are too few.
     """
 
-    def __init__(self, resolver: Resolver, *, is_untrusted: bool = False, bounds: Bounds | None = None) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        *,
+        is_untrusted: bool = False,
+        bounds: Bounds | None = None,
+        max_bytes: int | None = None,
+    ) -> None:
         slots = UNTRUSTED_SLOTS if is_untrusted else SLOTS
         self._resolver = resolver
         self._is_untrusted = is_untrusted
-        self._bounds = bounds or Bounds(TIMEOUT_SECONDS, TIMEOUT_SECONDS, MAX_BYTES, slots=slots)
+        self._bounds = bounds or Bounds(TIMEOUT_SECONDS, TIMEOUT_SECONDS, max_bytes or MAX_BYTES, slots=slots)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         bounds = self._bounds

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Final, TypedDict
 
 from app.contract.federation.connection_checks import ConnectionCheck
@@ -25,12 +26,12 @@ _ERROR_NAME: Final = re.compile(r"[A-Za-z][A-Za-z_. -]{0,39}|-?\d{1,9}", re.ASCI
 
 @dataclass(frozen=True)
 class Finding:
-    """A failed check. The texts are one line each, without secrets.
+    """A failed check: of `ConnectionCheck`, or of `SamlCheck`. The texts are one line each, without secrets.
 
     `cause` is one of `connection_checks.CAUSES`, for checks that fail in ways with different remedies.
     """
 
-    check: ConnectionCheck
+    check: StrEnum
     expected: str = ""
     received: str = ""
     cause: str = ""
@@ -39,7 +40,7 @@ class Finding:
 class FindingTexts(TypedDict, total=False):
     """The arguments of UpstreamRefusal, for its subclasses."""
 
-    check: ConnectionCheck | None
+    check: StrEnum | None
     expected: Any
     received: Any
     cause: str
@@ -59,7 +60,7 @@ class UpstreamRefusal(Exception):
         self,
         text: str = "",
         *,
-        check: ConnectionCheck | None = None,
+        check: StrEnum | None = None,
         expected: Any = "",
         received: Any = "",
         cause: str = "",

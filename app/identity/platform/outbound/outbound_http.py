@@ -50,9 +50,15 @@ def get_json(
     return request_json(resolver, "GET", url, headers, is_untrusted=is_untrusted, expected=expected)
 
 
-def get_content(resolver: Resolver, url: str, accept: str, *, is_untrusted: bool = False) -> bytes:
-    """Get a document of a media type. Raises ProviderUnavailable."""
-    return _request(resolver, "GET", url, {"Accept": accept}, None, is_untrusted=is_untrusted)
+def get_content(
+    resolver: Resolver, url: str, accept: str, *, is_untrusted: bool = False, max_bytes: int | None = None
+) -> bytes:
+    """Get a document of a media type. Raises ProviderUnavailable.
+
+    Args:
+        max_bytes: of the document, where those of other answers are too few.
+    """
+    return _request(resolver, "GET", url, {"Accept": accept}, None, is_untrusted=is_untrusted, max_bytes=max_bytes)
 
 
 def request_json(
@@ -85,7 +91,14 @@ def read_json(url: str, content: bytes, expected: str = OBJECT) -> Any:
 
 
 def _request(
-    resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None, *, is_untrusted: bool
+    resolver: Resolver,
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    content: bytes | None,
+    *,
+    is_untrusted: bool,
+    max_bytes: int | None = None,
 ) -> bytes:
     """Send a request and return the body of the response. Raises ProviderUnavailable."""
     import httpx
@@ -94,7 +107,8 @@ def _request(
     from app.identity.platform.outbound.unusable_answers import of_status  # noqa: PLC0415 - with the first call
 
     try:
-        with httpx.Client(transport=BoundedTransport(resolver, is_untrusted=is_untrusted)) as client:
+        transport = BoundedTransport(resolver, is_untrusted=is_untrusted, max_bytes=max_bytes)
+        with httpx.Client(transport=transport) as client:
             response = client.request(method, url, headers=headers, content=content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:  # the exception's text may contain the whole URL
         raise unusable(url, answer_of(problem)) from None

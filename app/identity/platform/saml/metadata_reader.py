@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -150,7 +149,7 @@ def _pem(element: _Element) -> str:
         raise SamlRefusal(
             SamlRule.METADATA, "A certificate is too long.", expected=f"{_MAX_CERTIFICATE_LENGTH} characters"
         )
-    pem = "\n".join(["-----BEGIN CERTIFICATE-----", *textwrap.wrap(text, 64), "-----END CERTIFICATE-----", ""])
+    pem = saml_certificates.pem_of(text)
     try:
         problem = saml_certificates.problem_of(pem)
     except (ValueError, UnsupportedAlgorithm):

@@ -18,6 +18,9 @@ REDIRECT: Final = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
 SUCCESS: Final = "urn:oasis:names:tc:SAML:2.0:status:Success"
 BEARER: Final = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 ENTITY_FORMAT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:entity"
+EMAIL_FORMAT: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
+PERSISTENT_FORMAT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+TRANSIENT_FORMAT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 UNSPECIFIED_FORMAT: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
 
 

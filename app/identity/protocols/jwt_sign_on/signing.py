@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -83,7 +82,7 @@ def _claims(context: Context, client: JwtClient, account: Account, nonce: str | 
         {
             claim: value
             for claim, field in client.mapping.items()
-            if (value := _value(account, profile, field)) is not None
+            if (value := profile_document.verified_field_of(account, profile, field)) is not None
         }
     )
     claims = {name: value for name, value in own.items() if name not in _RESERVED}
@@ -98,12 +97,3 @@ def _claims(context: Context, client: JwtClient, account: Account, nonce: str | 
     if audience:
         claims["aud"] = audience[0] if len(audience) == 1 else audience
     return claims | ({"nonce": nonce} if nonce else {})
-
-
-def _value(account: Account, profile: Mapping[str, Any], name: str) -> Any:
-    """Return the value of a mapped field; an address or a number only if it is verified."""
-    if name == "Email":
-        return account.email if account.email_verified else None
-    if name == "PhoneId":
-        return account.phone if account.phone_verified else None
-    return profile.get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from app.contract.federation.pages.connection_pages import ORGANIZATION_CALLBACK
 from app.contract.organizations import models
@@ -54,19 +55,33 @@ def _connection(
         address = base + ORGANIZATION_CALLBACK.format(address_key=item.address_key)
         stored = {name: content[name] for name in own}
         return shown.model_copy(update={**stored, "client_secret": MASKED, "redirect_uri": address})
-    starts, ends = saml_certificates.validity(content["idp_certificate"])
-    certificate = models.DatedCertificate(
-        certificate=content["idp_certificate"], not_after=iso(ends), not_before=iso(starts)
-    )
-    return shown.model_copy(
-        update={
-            "idp_entity_id": content["idp_entity_id"],
-            "idp_metadata_url": content["idp_metadata_url"],
-            "is_idp_initiated": content["is_idp_initiated"],
-            "idp_certificate": certificate,
-            "entity_id": f"{base}/saml/sp/{item.address_key}",
-            "metadata_url": f"{base}/saml/sp/{item.address_key}/metadata.xml",
-            "acs_endpoint": f"{base}/saml/sp/acs/{item.address_key}",
-            "sp_certificate": models.ConnectionCertificate(certificate=content["sp_certificate"]),
-        }
-    )
+    return shown.model_copy(update=_of_saml(context, item))
+
+
+def _of_saml(context: Context, item: OrganizationConnectionRecord) -> dict[str, Any]:
+    """Return the members of a SAML connection."""
+    from app.identity.directory.organizations.connections import provider_certificates, sp_addresses  # noqa: PLC0415 - few tenants have any
+
+    content, addresses = item.content, sp_addresses.of_connection(context, item)
+    trusted = provider_certificates.of_content(content, context.now)
+    return {
+        "idp_entity_id": content["idp_entity_id"],
+        "idp_metadata_url": content["idp_metadata_url"],
+        "is_idp_initiated": content["is_idp_initiated"],
+        "idp_certificate": _dated(content["idp_certificate"]),
+        "idp_certificates": [
+            models.TrustedCertificate(**_dated(one.pem).model_dump(), trusted_until=iso(one.trusted_until))
+            for one in trusted
+        ],
+        "idp_sign_in_url": content.get("idp_sign_in_url", ""),
+        "idp_sign_out_url": content.get("idp_sign_out_url", ""),
+        "entity_id": addresses.entity_id,
+        "metadata_url": addresses.metadata_url,
+        "acs_endpoint": addresses.acs_urls[0],
+        "sp_certificate": models.ConnectionCertificate(certificate=content["sp_certificate"]),
+    }
+
+
+def _dated(pem: str) -> models.DatedCertificate:
+    starts, ends = saml_certificates.validity(pem)
+    return models.DatedCertificate(certificate=pem, not_after=iso(ends), not_before=iso(starts))

@@ -10,10 +10,8 @@ from typing import Any, Final
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings
 from app.contract.organizations.models import Attributes
-from app.contract.profile import FIELDS, Kind, Write
-from app.contract.registration.form import CUSTOM
+from app.identity.authentication.federation.providers import connection_mapping
 from app.identity.authentication.federation.providers.openid import OpenIdProvider, owns_mailbox_domain
-from app.identity.directory.accounts.profile import profile_edits
 from app.identity.directory.identity_provider import (
     ProviderIdentity,
     find_claim,
@@ -29,12 +27,9 @@ from app.identity.platform.context import Context
 from app.identity.platform.outbound.openid_metadata import DIRECTORY, ProviderMetadata
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
-_MAX_GROUPS: Final = 1_000
 _MAX_LENGTH: Final = 500
 _STANDARD: Final[Mapping[str, str]] = {"first_name": "given_name", "last_name": "family_name"}
 """Claims of OpenID Connect Core section 5.1, used where those of the interface's default mapping are missing."""
-_DISTRIBUTED: Final = "_claim_names"
-"""The names of distributed claims (Core section 5.6.2), which the provider has at another address, such as many groups."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +56,13 @@ class OrganizationOpenIdProvider(OpenIdProvider):
         identity = identity_from_claims(self.name, names, mapped)
         is_verified = identity.email is not None and claims.get("email_verified") in (None, True, "true")
         is_of_organization = owns_mailbox_domain(self.issuer, identity.email or "", claims)
-        decided = self._custom_profile(claims)
+        decided = connection_mapping.custom_profile(self.attributes, self.custom_fields, claims)
         return replace(
             identity,
             email_verified=is_verified and is_of_organization,
             profile={**identity.profile, **decided},
             decided=tuple(decided),
-            groups=self._groups(claims),
+            groups=connection_mapping.groups(self.attributes, claims),
             upstream_session=text_of(claims.get("sid"))[:_MAX_LENGTH],
         )
 
@@ -86,33 +81,6 @@ class OrganizationOpenIdProvider(OpenIdProvider):
                 text, check=ConnectionCheck.ISS, expected="the issuer of one directory", received=self.issuer
             )
         return super().verified_claims(token, metadata, nonce, now)
-
-    def _custom_profile(self, claims: Mapping[str, Any]) -> dict[str, str]:
-        """Return the text fields that the connection's `CustomMapping` fills."""
-        mapping = self.attributes.custom_mapping.items()
-        fields = [(_field_of(name, self.custom_fields), attribute) for name, attribute in mapping]
-        found = {field: text_of(find_claim(claims, attribute))[:_MAX_LENGTH] for field, attribute in fields}
-        return {field: text for field, text in found.items() if field and text}
-
-    def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """Return the groups, of one text or a list of them; None where the provider has them at another address."""
-        stated = find_claim(claims, self.attributes.groups)
-        distributed = claims.get(_DISTRIBUTED)
-        if stated is None and isinstance(distributed, dict) and self.attributes.groups in distributed:
-            return None
-        items = stated if isinstance(stated, list) else [stated]
-        return tuple(dict.fromkeys(text for item in items[:_MAX_GROUPS] if (text := text_of(item))))
-
-
-def _field_of(name: str, custom_fields: Collection[str]) -> str | None:
-    """Return the field that a name of `CustomMapping` stands for, a custom field with `cf_`; None for one that no provider fills.
-
-    These are fields that their owner may edit, so neither identifiers nor what says that they are verified.
-    """
-    if (field := FIELDS.get(name)) is not None:
-        return name if field.kind is Kind.TEXT and field.write is Write.ANYONE else None
-    custom = profile_edits.custom_field_name(name, custom_fields)
-    return f"{CUSTOM}{custom}" if custom is not None else None
 
 
 def provider_of(context: Context, record: OrganizationConnectionRecord | None) -> OrganizationOpenIdProvider:

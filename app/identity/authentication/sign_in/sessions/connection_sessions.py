@@ -37,7 +37,7 @@ def end_of_connections(context: Context, org_id: str, connection_id: str | None 
     """End the sessions and tokens of the accounts that sign in by a connection, or by all connections of an organization."""
     connections = organization_connection_store.of_organizations(context, [org_id])[org_id]
     for connection in connections:
-        if connection_id in (None, connection.connection_id) and not connection.is_saml:
+        if connection_id in (None, connection.connection_id):
             _end_of(context, org_id, connection.connection_id)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from app.contract.errors import TooManyRequests
 from app.contract.oauth.oauth_errors import InvalidRequest, SlowDown
-from app.identity.authentication.federation.providers import id_tokens, organization_openid
+from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.sign_in.sessions import session_store, sessions
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import linked_identities
@@ -39,7 +39,7 @@ def end(context: Context, address_key: str, logout_token: str) -> None:
         SlowDown: 600 of the connection and the caller's network in a minute.
     """
     record = sign_in_connections.by_address(context, address_key)
-    if record is None:
+    if record is None or record.is_saml:
         raise InvalidRequest("There is no such connection.")
     try:
         context.count_against("upstream_logout", _RATE, record.connection_id, context.network)
@@ -60,6 +60,8 @@ def end(context: Context, address_key: str, logout_token: str) -> None:
 
 def _verified(context: Context, record: OrganizationConnectionRecord, text: str) -> Mapping[str, Any]:
     """Return the claims of a logout token, which is used up (section 2.6). Raises InvalidRequest."""
+    from app.identity.authentication.federation.providers import organization_openid  # noqa: PLC0415 - few tenants have any
+
     try:
         provider = organization_openid.provider_of(context, record)
         context.work.release_connection()

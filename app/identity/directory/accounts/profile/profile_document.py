@@ -60,6 +60,15 @@ def field_of(profile: Mapping[str, Any], name: str) -> Any:
     return profile.get(name)
 
 
+def verified_field_of(account: Account, profile: Mapping[str, Any], name: str) -> Any:
+    """Return the value of a field for a JWT or an assertion: an address or a number only if it is verified."""
+    if name == _EMAIL:
+        return account.email if account.email_verified else None
+    if name == "PhoneId":
+        return account.phone if account.phone_verified else None
+    return profile.get(name)
+
+
 def _bookkeeping(account: Account) -> dict[str, Any]:
     created = iso(account.created_at)
     return {

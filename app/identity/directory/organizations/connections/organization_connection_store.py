@@ -14,7 +14,6 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors
 from app.contract.organizations.models import Policies
-from app.contract.organizations.organization_connection_operations import OIDC_TYPE
 from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.tables import (
     organization_connections,
@@ -126,10 +125,16 @@ def by_any_id(context: Context, connection_id: str) -> OrganizationConnectionRec
     return _connection(row) if row is not None else None
 
 
+def by_address(context: Context, address_key: str) -> OrganizationConnectionRecord | None:
+    """Return the connection with this opaque part of its addresses, active or not."""
+    row = context.work.one(select(*_COLUMNS).where(*_in_organization(context), C.address_key == address_key))
+    return _connection(row) if row is not None else None
+
+
 def signing_in(
     context: Context, where: ColumnElement[bool], *, verified_domain: str | None = None, limit: int | None = None
 ) -> list[OrganizationConnectionRecord]:
-    """Return the active OpenID Connect connections of active organizations that satisfy a condition, the oldest first.
+    """Return the active connections of active organizations that satisfy a condition, the oldest first.
 
     `verified_domain`: only those of the organization that has verified it.
     """
@@ -138,7 +143,7 @@ def signing_in(
     if verified_domain is not None:
         of_organization = (d.tenant_id == C.tenant_id) & (d.org_id == C.org_id)
         joined = joined.join(organization_domains, of_organization & (d.verified_domain == verified_domain))
-    of_tenant = (*_in_organization(context), C.is_active, C.kind == OIDC_TYPE, o.is_active)
+    of_tenant = (*_in_organization(context), C.is_active, o.is_active)
     columns = (*_COLUMNS, o.name.label("organization_name"), o.display, o.policies)
     ordered = select(*columns).select_from(joined).where(*of_tenant, where).order_by(C.created_at, C.connection_id)
     rows = context.work.all(ordered.limit(limit))
@@ -198,6 +203,41 @@ def set_active(context: Context, connection_id: str, is_active: bool) -> bool:
     """Activate or deactivate a connection. Return whether that changed it."""
     where = (*_in_organization(context), C.connection_id == connection_id, C.is_active != is_active)
     values = {"is_active": is_active, "modified_at": context.now}
+    return context.work.changed(update(organization_connections).where(*where).values(values)) > 0
+
+
+def ids_with_due_metadata(work: UnitOfWork, now: datetime, limit: int) -> list[str]:
+    """Return the active connections whose metadata is due, the longest first."""
+    where = (C.tenant_id == work.tenant_id, C.metadata_due_at <= now, C.is_active)
+    found = select(C.connection_id).where(*where).order_by(C.metadata_due_at).limit(limit)
+    return [row.connection_id for row in work.all(found)]
+
+
+def claim_metadata(context: Context, connection_id: str, next_due_at: datetime) -> OrganizationConnectionRecord | None:
+    """Return a connection whose metadata is due, for one of several workers, and postpone it."""
+    where = (
+        *_in_organization(context),
+        C.connection_id == connection_id,
+        C.metadata_due_at <= context.now,
+        C.is_active,
+    )
+    claimed = update(organization_connections).where(*where).values(metadata_due_at=next_due_at)
+    row = context.work.one(claimed.returning(*_COLUMNS))
+    return _connection(row) if row is not None else None
+
+
+def postpone_metadata(context: Context, connection_id: str, due_at: datetime) -> None:
+    """Let the metadata of a connection be read at another time, unless it has none any more."""
+    where = (*_in_organization(context), C.connection_id == connection_id, C.metadata_due_at.is_not(None))
+    context.work.run(update(organization_connections).where(*where).values(metadata_due_at=due_at))
+
+
+def change_content(context: Context, read: OrganizationConnectionRecord, content: Mapping[str, Any]) -> bool:
+    """Change what a connection has, unless another request changed it since it was read. Return whether it was changed."""
+    where = (
+        *_in_organization(context), C.connection_id == read.connection_id, C.modified_at == read.modified_at, C.is_active,
+    )  # fmt: skip
+    values = {"content": dict(content), "modified_at": context.now}
     return context.work.changed(update(organization_connections).where(*where).values(values)) > 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import errors
@@ -10,7 +11,6 @@ from app.contract.organizations.models import Attributes
 from app.identity.directory.organizations import connection_ends, organization_names, organizations
 from app.identity.directory.organizations.connections import (
     organization_connection_store,
-    saml_metadata,
     shared_issuers,
 )
 from app.identity.directory.organizations.connections.organization_connection_store import (
@@ -20,18 +20,24 @@ from app.identity.directory.organizations.domains import domains, membership_dom
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform import saml_certificates
 from app.identity.platform.context import Context
-from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.operations.partial_update import PartialUpdate, merged
 from app.kit.resources.resource import MASKED
 
-_SAML: Final = ("idp_entity_id", "idp_metadata_url", "is_idp_initiated", "idp_certificate")
+_SAML: Final = (
+    "idp_entity_id", "idp_metadata_url", "is_idp_initiated", "idp_certificate", "idp_sign_in_url", "idp_sign_out_url",
+)  # fmt: skip
+_OF_METADATA: Final = frozenset({
+    "idp_sign_in_url", "idp_sign_in_binding", "idp_sign_out_url", "idp_sign_out_binding", "idp_sign_out_response_url",
+})  # fmt: skip
+"""What metadata fills, beside the entity ID and the certificates."""
 _OIDC: Final = ("issuer", "authorization_url", "token_url", "user_info_url", "client_id", "scopes", "token_auth_method")
 _DISCOVERED: Final = ("authorization_url", "token_url", "user_info_url", "token_auth_method")
 _MAX_TRIES: Final = 10
-_READ_FROM_METADATA: Final = "idp_sign_in_url"
 _DEFAULT_SCOPES: Final = ("openid", "email", "profile")
 Request = organization_connection_operations.CreateConnection | organization_connection_operations.UpdateConnection
+METADATA_INTERVAL: Final = timedelta(hours=6)
+"""How often the metadata of a SAML connection is read again."""
 CLIENT_SECRET, SP_KEY = "client_secret", "sp_key"
 """The names of encrypted secrets."""
 
@@ -59,10 +65,14 @@ def create(context: Context, req: organization_connection_operations.CreateConne
         raise errors.OrganizationConnectionTaken
     content, secrets = _content(context, req.connection_type, req, {}, {})
     if req.connection_type != "oidc_custom":
+        content["sp_base"] = context.pages_url
         certificate, secrets[SP_KEY] = saml_certificates.generate(organization.org_id, context.now)
         content["sp_certificate"] = certificate
     organizations.lock_active(context, organization.org_id)
-    values = {"name": req.name, "kind": req.connection_type, "domain": domain, "content": content}
+    due_at = _metadata_due_at(context, content)
+    values = {
+        "name": req.name, "kind": req.connection_type, "domain": domain, "content": content, "metadata_due_at": due_at,
+    }  # fmt: skip
     connection = organization_connection_store.add(context, organization.org_id, values, secrets)
     membership_domains.forget(context)
     record(context, "organization.connection_created", connection)
@@ -109,7 +119,12 @@ def _changes(
     content, secrets = _content(
         context, kind, req, stored.content, organization_connection_store.secrets_of(context, stored)
     )
-    return {"name": name, "kind": kind, "domain": domain, "content": content}, secrets
+    due_at = _metadata_due_at(context, content)
+    return {"name": name, "kind": kind, "domain": domain, "content": content, "metadata_due_at": due_at}, secrets
+
+
+def _metadata_due_at(context: Context, content: dict[str, Any]) -> datetime | None:
+    return context.now + METADATA_INTERVAL if content.get("idp_metadata_url") else None
 
 
 def set_status(context: Context, organization: OrganizationRecord, connection_id: str, is_active: bool) -> None:
@@ -157,11 +172,11 @@ def _content(
     members = {name: getattr(req, name) for name in own if getattr(req, name) is not None}
     cleared = req.model_fields_set.difference(members)
     if "idp_metadata_url" in cleared:
-        cleared.add(_READ_FROM_METADATA)
+        cleared.update(_OF_METADATA.difference(members))
     content = {name: value for name, value in {**stored, **members}.items() if name not in cleared}
     content["attributes"] = _attributes(req, stored.get("attributes") or {})
     if is_saml:
-        return _complete_saml(context, content, members), dict(secrets)
+        return _complete_saml(context, content, members, stored), dict(secrets)
     if "issuer" in members and members["issuer"] != stored.get("issuer"):
         content = {name: value for name, value in content.items() if name in members or name not in _DISCOVERED}
     completed = _complete_oidc(context, content)
@@ -174,28 +189,16 @@ def _content(
     return completed, secrets
 
 
-def _complete_saml(context: Context, content: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
-    """Read the metadata, if its address is new, and check the certificate. Raises BadField."""
-    if members.get("idp_metadata_url"):
-        context.work.release_connection()
-        try:
-            resolver = context.services.provider_metadata.resolver
-            read = saml_metadata.read(
-                outbound_http.get_content(
-                    resolver, members["idp_metadata_url"], "application/samlmetadata+xml, application/xml"
-                )
-            )
-        except (ProviderUnavailable, saml_metadata.WrongMetadata) as problem:
-            raise _wrong("idp_metadata_url", str(problem)) from None
-        content[_READ_FROM_METADATA] = read.sign_in_url
-        content["idp_entity_id"] = members.get("idp_entity_id") or read.entity_id
-        content["idp_certificate"] = members.get("idp_certificate") or read.certificate
-    for name in ("idp_entity_id", "idp_certificate"):
-        if not content.get(name):
-            raise _wrong(name, "it is required without IDPMetadataUrl")
-    if expected := saml_certificates.problem_of(content["idp_certificate"]):
-        raise _wrong("idp_certificate", f"{expected} is expected")
-    return {"idp_metadata_url": "", "is_idp_initiated": False, **content}
+def _complete_saml(
+    context: Context, content: dict[str, Any], members: dict[str, Any], stored: dict[str, Any]
+) -> dict[str, Any]:
+    """Complete a SAML connection. Raises BadField."""
+    from app.identity.directory.organizations.connections import saml_completion  # noqa: PLC0415 - few tenants have any
+
+    try:
+        return saml_completion.completed(context, content, members, stored)
+    except saml_completion.MemberRefused as refused:
+        raise _wrong(refused.field, refused.why) from None
 
 
 def _complete_oidc(context: Context, content: dict[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,8 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, select, true
 
-from app.contract.federation.pages.connection_pages import ORGANIZATION_LOGIN
+from app.contract.federation.pages.connection_pages import ORGANIZATION_LOGIN, SAML_ENTITY
 from app.contract.organizations.models import Policies
-from app.contract.organizations.organization_connection_operations import OIDC_TYPE
 from app.contract.organizations.settings import ConnectionOption
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
@@ -82,7 +81,8 @@ def options(context: Context, found: Sequence[OrganizationConnectionRecord]) -> 
         ConnectionOption(
             connection=item.connection_id,
             title=(item.public_title if is_alone else item.name)[:_MAX_TITLE],
-            login_url=context.issuer + ORGANIZATION_LOGIN.format(address_key=item.address_key),
+            login_url=context.issuer
+            + (SAML_ENTITY if item.is_saml else ORGANIZATION_LOGIN).format(address_key=item.address_key),
         )
         for item in found[:_MAX_OPTIONS]
     ]
@@ -127,7 +127,7 @@ def _first(context: Context, where: ColumnElement[bool]) -> OrganizationConnecti
 
 
 def _signing_in(context: Context) -> tuple[ColumnElement[bool], ...]:
-    return (C.tenant_id == context.tenant.tenant_id, C.is_active, C.kind == OIDC_TYPE)
+    return (C.tenant_id == context.tenant.tenant_id, C.is_active)
 
 
 def _is_on(context: Context) -> bool:

@@ -1,0 +1,41 @@
+"""The metadata of this service as the service provider of one connection."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import errors
+from app.identity.directory.organizations.connections import organization_connection_store, sp_addresses, sp_keys
+from app.identity.platform.context import Context
+from app.identity.platform.saml.metadata_reader import SamlEndpoint
+from app.identity.platform.saml.saml_names import POST, REDIRECT
+from app.identity.platform.saml_writing import metadata_writer
+from app.identity.platform.saml_writing.metadata_writer import RoleMetadata
+
+_NAME_ID_FORMATS: Final = (
+    "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent",
+    "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
+)
+
+
+def of_address(context: Context, address_key: str) -> bytes:
+    """Return the metadata of the connection with this opaque part of its addresses. Raises ConnectionNotConfigured."""
+    record = organization_connection_store.by_address(context, address_key)
+    if record is None or not record.is_saml:
+        raise errors.ConnectionNotConfigured
+    keys = sp_keys.of_content(record.content, organization_connection_store.secrets_of(context, record))
+    addresses = sp_addresses.of_connection(context, record)
+    certificates = keys.certificates if keys is not None else ()
+    consumers = [
+        SamlEndpoint(binding=POST, location=url, index=number, is_default=number == 0)
+        for number, url in enumerate(addresses.acs_urls)
+    ]
+    role = RoleMetadata(
+        entity_id=addresses.entity_id,
+        services=consumers,
+        logout_services=[SamlEndpoint(binding=one, location=addresses.logout_url) for one in (REDIRECT, POST)],
+        signing_certificates=certificates,
+        encryption_certificates=certificates,
+        name_id_formats=_NAME_ID_FORMATS,
+    )
+    return metadata_writer.service_provider_metadata(role)
