@@ -23,7 +23,15 @@ SESSION_ERRORS = (
     *LOCKS, *REQUIRED_ACTIONS, *WORKFLOW_ERRORS, errors.LoginDisabled, errors.LoginNotAllowed, errors.TooManySessions,
 )  # fmt: skip
 """The account may not get a session."""
-REAUTHENTICATION = (*LOCKS, errors.NotAuthenticated, errors.WrongCurrentPassword)
+DIRECTORY = (errors.DirectoryUnavailable, errors.DirectoryPasswordExpired, errors.LoginDisabled)
+"""A directory checks the password."""
+DIRECTORY_ACCOUNT = (
+    *DIRECTORY, errors.AccountLinkingOff, errors.NotLinkable, errors.RegistrationOff, errors.PolicyNotAccepted, errors.IdentityTaken,
+    errors.EmailRefused, errors.EmailDomainRefused,
+)  # fmt: skip
+"""The same, and the person may have no account yet."""
+DIRECTORY_CHANGE = (*DIRECTORY, errors.DirectoryPasswordElsewhere, errors.DirectoryPasswordRefused)
+REAUTHENTICATION = (*LOCKS, *DIRECTORY, errors.NotAuthenticated, errors.WrongCurrentPassword)
 LINK = (errors.UnknownLink, errors.UsedLink, errors.ExpiredLink)
 EMAIL_CODE = (errors.WrongMailCode, errors.UsedMailCode, errors.ExpiredMailCode, errors.ClosedMailCode)
 SMS_CODE = (errors.WrongSmsCode, errors.UsedSmsCode, errors.ExpiredSmsCode, errors.ClosedSmsCode)

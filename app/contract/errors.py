@@ -4,7 +4,6 @@
 
 from app.contract.accounts.errors import *
 from app.contract.applications.errors import *
-from app.contract.captcha.errors import *
 from app.contract.consents.errors import *
 from app.contract.custom_objects.errors import *
 from app.contract.federation.errors import *

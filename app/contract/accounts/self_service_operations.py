@@ -11,6 +11,7 @@ from app.contract.catalogue import HASHES_SECRETS, operation
 from app.contract.error_groups import (
     ADDED_EMAIL,
     CAPTCHA,
+    DIRECTORY,
     EMAIL_DOMAINS,
     EMAIL_SENDING,
     LOCK_ANSWERS,
@@ -136,7 +137,7 @@ OWN_CHANGE_ERRORS = (
     *MODEL_ERRORS, *SMS_SENDING, *RECORDS, *EMAIL_SENDING, *EMAIL_DOMAINS, *CAPTCHA, *LOCKS, errors.WrongCurrentPin,
     errors.EmailUpdateRefused,
     errors.PasswordNotAcceptable, errors.TooYoung, errors.PrivacyPolicyOutdated, errors.TooManyRequests, errors.WrongCurrentPassword,
-    errors.PhoneLoginOff,
+    errors.PhoneLoginOff, *DIRECTORY, errors.DirectoryPasswordElsewhere,
 )  # fmt: skip
 LOCK_ERRORS = (*LOCK_ANSWERS, *LOCKS, errors.TooManyRequests)
 

@@ -41,6 +41,14 @@ class ConnectionCheck(StrEnum):
     EMAIL = "email"
     LINKING = "linking"
     ACCOUNT = "account"
+    LDAP_ADDRESS = "ldap_address"
+    LDAP_CONNECTION = "ldap_connection"
+    LDAP_TLS = "ldap_tls"
+    LDAP_BIND = "ldap_bind"
+    LDAP_SEARCH = "ldap_search"
+    LDAP_PASSWORD = "ldap_password"
+    LDAP_GROUPS = "ldap_groups"
+    LDAP_PASSWORD_CHANGE = "ldap_password_change"
     ANSWER = "answer"
 
 
@@ -214,6 +222,43 @@ DIAGNOSES: Final[Mapping[ConnectionCheck, Diagnosis]] = MappingProxyType({
     _C.ACCOUNT: Diagnosis(
         "No account is connected to the identity, and it can’t sign up.",
         "Invite the person or connect the account, or turn registration on.",
+    ),
+    _C.LDAP_ADDRESS: Diagnosis(
+        "The directory’s host name has no address, or one that this server must not reach.",
+        "Check the name in DNS. Servers in private networks need the operator’s permission: `GATEHOUSE_PROVIDER_NETWORKS`.",
+    ),
+    _C.LDAP_CONNECTION: Diagnosis(
+        "The directory doesn’t answer at its port.",
+        "Check host and port: 636 for `ldaps://`, 389 for `ldap://` with StartTLS. Allow this server to reach the directory.",
+    ),
+    _C.LDAP_TLS: Diagnosis(
+        "TLS with the directory failed, or its certificate isn’t accepted.",
+        "The certificate must be valid now and name the host as `ServerUrl` does. Put the authority that issued it into `CaCertificates`. "
+        "With `ldap://`, turn StartTLS on at the directory. Connections without TLS are never made.",
+    ),
+    _C.LDAP_BIND: Diagnosis(
+        "The directory refuses the service account, which searches for people.",
+        "Check `BindDn` and `BindPassword`, and whether the account expired or is locked.",
+    ),
+    _C.LDAP_SEARCH: Diagnosis(
+        "The search doesn’t find exactly one entry with a usable subject.",
+        "Check `BaseDn`, `UserFilter` and `SubjectAttribute`, and the read rights of the service account. A login must match one person. "
+        "Referrals are never followed: name the server that has the entries.",
+    ),
+    _C.LDAP_PASSWORD: Diagnosis(
+        "The directory confirmed no password: it refused the bind as the person, or gave no usable answer.",
+        "See the result code: 49 is a wrong password or, in OpenLDAP, a locked account; 53 an account that is turned off. Active Directory "
+        "adds a code: 52e wrong password, 530 and 531 not allowed now or here, 532 and 773 password to be changed, 533 turned off, 701 "
+        "expired, 775 locked.",
+    ),
+    _C.LDAP_GROUPS: Diagnosis(
+        "The groups of a person can’t be read.",
+        "Check `GroupBaseDn` and `GroupFilter`, and the read rights of the service account.",
+    ),
+    _C.LDAP_PASSWORD_CHANGE: Diagnosis(
+        "The directory didn’t change a password.",
+        "Check `PasswordChange`: `ExtendedOperation` for OpenLDAP and FreeIPA, `ActiveDirectory` for Active Directory. The person must be "
+        "allowed to change it, and the directory’s own rules apply.",
     ),
     _C.ANSWER: Diagnosis(
         "The provider didn’t answer as its protocol says.",

@@ -108,3 +108,33 @@ class ProviderTokenSecretMissing(ApiError):
 class ProviderRefreshTokenMissing(ApiError):
     code, status, message = 1337, 400, "Refresh token is missing from social ID provider"
     description = "Send the refresh token that the provider’s SDK returned."
+
+
+class UnknownLdapProvider(ApiError):
+    code, status, message = 7966, 404, "LDAP configuration not found"
+    description = "There’s no LDAP provider with this name."
+
+
+class LdapProviderExists(ApiError):
+    code, status, message = 7967, 409, "LDAP configuration already exists"
+    description = "There’s an LDAP provider with this name already, in any letter case."
+
+
+class DirectoryUnavailable(ApiError):
+    code, status, message = 7968, 503, "The directory that checks this password is not available"
+    description = "The tenant’s LDAP directory didn’t answer in time or refused this service. Try again; the trace of the request says why."
+
+
+class DirectoryPasswordExpired(ApiError):
+    code, status, message = 7969, 403, "The password must be changed in the directory first"
+    description = "The password is right, and the directory demands a new one first. `Data.PasswordUrl` says where, if the provider has it."
+
+
+class DirectoryPasswordElsewhere(ApiError):
+    code, status, message = 7970, 403, "This password is managed in a directory"
+    description = "The account’s password is in an LDAP directory that doesn’t let this service change it. `Data.PasswordUrl` says where."
+
+
+class DirectoryPasswordRefused(ApiError):
+    code, status, message = 7971, 403, "The directory refused the new password"
+    description = "The directory’s own rules refuse the new password, or don’t let the person change it now."

@@ -55,6 +55,7 @@ class OrganizationPolicies(ConfigurationModel):
     seats: int | None = Field(default=None, ge=1, le=1_000_000)
     password: OrganizationPasswordFile = OrganizationPasswordFile()
     allowed_methods: tuple[SignInMethod, ...] | None = Field(default=None, min_length=1, max_length=20)
+    ldap_provider: str | None = Field(default=None, min_length=1, max_length=60)
     access_token_seconds: int | None = Field(default=None, ge=60, le=7_776_000)
     refresh_token_seconds: int | None = Field(default=None, ge=60, le=31_536_000)
 

@@ -244,9 +244,11 @@ Methods = Annotated[list[SignInMethod], Field(min_length=1, max_length=20)]
 
 
 class MethodPolicy(PartialUpdate):
-    """How members may sign in. Members who haven’t set up any of these ways may use another."""
+    """How members may sign in. Members who haven’t set up any of these ways may use another. The LDAP provider checks the passwords of
+    people with an address of the organization’s verified domains."""
 
     allowed_methods: Methods | None = None
+    ldap_provider: Annotated[str | None, Field(min_length=1, max_length=60)] = None
 
 
 class Policies(Wire):

@@ -255,8 +255,8 @@ CONFIGURATION: Final = ChapterGroup(
         ),
         Chapter(
             "Identity providers",
-            "Where people sign in with an account they have already: social providers, and your own by OAuth, SAML or JWT.",
-            ("social_providers", "oauth_providers", "saml_providers", "jwt_providers", "mappings", "connection_traces"),
+            "Where people sign in with an account they have already: social providers, and your own by OAuth, SAML, JWT or LDAP.",
+            ("social_providers", "oauth_providers", "saml_providers", "jwt_providers", "ldap_providers", "mappings", "connection_traces"),
         ),
         Chapter(
             "Sign-up form",

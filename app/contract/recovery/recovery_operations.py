@@ -10,6 +10,7 @@ from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREATES_TOKENS,
 from app.contract.catalogue import HASHES, HASHES_IN_BULK, operation
 from app.contract.error_groups import (
     CAPTCHA,
+    DIRECTORY_CHANGE,
     EMAIL_CODE,
     LINK,
     LOCK_CHALLENGES,
@@ -146,7 +147,7 @@ class ForgotTokenCreated(Wire):
 _FORGOT_ERRORS = (
     *CAPTCHA, errors.MalformedKey, errors.UsernameMissing, errors.EmailOrUsernameMissing, errors.MalformedEmail, errors.NotAuthenticated,
     errors.ResetUrlRefused,
-    errors.UnknownAccount, errors.AccountBlocked, errors.MailLimitReached,
+    errors.UnknownAccount, errors.AccountBlocked, errors.MailLimitReached, errors.DirectoryPasswordElsewhere,
 )  # fmt: skip
 forgot = operation(
     "passwords.forgot", "POST /identity/v2/auth/password", ForgotPassword, Posted, auth=API_KEY, error_profile=NAMED, accepts=Accept.JSON,
@@ -200,7 +201,10 @@ reset_by_answer = operation(
 change = operation(
     "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=API_KEY & ACCESS_TOKEN,
     access=CREDENTIALS, heavy_work=HASHES,
-    row="U32", errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, errors.WrongCurrentPassword, errors.UnknownUid, errors.PrivacyPolicyOutdated),
+    row="U32",
+    errors=(
+        *LOCK_CHALLENGES, *NEW_PASSWORD, *DIRECTORY_CHANGE, errors.WrongCurrentPassword, errors.UnknownUid, errors.PrivacyPolicyOutdated,
+    ),
     summary="Change the password",
     description="Replaces the password of the signed-in account. It needs the current password. Every other session and token of the "
     "account ends.",

@@ -6,7 +6,15 @@ from pydantic import Field
 
 from app.contract import errors
 from app.contract.catalogue import HASHES, hub_operation
-from app.contract.error_groups import EMAIL_CODE, LINK, LOCK_CHALLENGES, NEW_PASSWORD, REAUTHENTICATION, SMS_CODE
+from app.contract.error_groups import (
+    DIRECTORY_CHANGE,
+    EMAIL_CODE,
+    LINK,
+    LOCK_CHALLENGES,
+    NEW_PASSWORD,
+    REAUTHENTICATION,
+    SMS_CODE,
+)
 from app.contract.page_models import CodeRequest, InteractionOnly, LinkLookup, LinkRequest, LinkToken, LinkView
 from app.contract.sessions.models import Session
 from app.contract.steps import StepResponse
@@ -54,7 +62,7 @@ class PasswordChanged(Wire):
 
 
 forgot = hub_operation(
-    "hub.forgot", "POST /hub/password/forgot", ForgotRequest, StepResponse, errors=(errors.PinOff,),
+    "hub.forgot", "POST /hub/password/forgot", ForgotRequest, StepResponse, errors=(errors.PinOff, errors.DirectoryPasswordElsewhere),
     summary="Send a link or a code that resets a password or PIN; the response is the same for every identifier.",
 )  # fmt: skip
 read_recovery = hub_operation(
@@ -88,7 +96,8 @@ renew_reset = hub_operation(
 )  # fmt: skip
 change = hub_operation(
     "hub.change_password", "POST /hub/password/change", ChangePasswordRequest, PasswordChanged, heavy_work=HASHES,
-    errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, *REAUTHENTICATION), summary="Change the account's password; every other session ends.",
+    errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, *REAUTHENTICATION, *DIRECTORY_CHANGE),
+    summary="Change the account's password; every other session ends.",
 )  # fmt: skip
 set_first = hub_operation(
     "hub.set_first_password", "POST /hub/password/first", SetPasswordRequest, PasswordChanged, reauthentication=True,

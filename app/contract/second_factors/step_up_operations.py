@@ -8,7 +8,15 @@ from pydantic import Field
 from app.contract import errors
 from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, MACHINE_TOKEN, WRITE
 from app.contract.catalogue import HASHES, operation
-from app.contract.error_groups import ACCOUNT_EMAIL, EMAIL_CODE, LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UID_ERRORS
+from app.contract.error_groups import (
+    ACCOUNT_EMAIL,
+    DIRECTORY,
+    EMAIL_CODE,
+    LOCK_CHALLENGES,
+    SMS_CODE,
+    SMS_SENDING,
+    UID_ERRORS,
+)
 from app.contract.pins.pin_operations import Pin
 from app.contract.recovery.recovery_operations import Address
 from app.contract.second_factors.account_factor_operations import OwnFactorsRead
@@ -155,7 +163,7 @@ with_answers = operation(
 )  # fmt: skip
 with_password = operation(
     "step_up.with_password", f"PUT {_OWN}/password", StepUpByPassword, ValidationToken, auth=API_KEY & ACCESS_TOKEN,
-    access=WRITE, heavy_work=HASHES, row="M71", errors=(*LOCK_CHALLENGES, errors.WrongStepUpPassword),
+    access=WRITE, heavy_work=HASHES, row="M71", errors=(*LOCK_CHALLENGES, *DIRECTORY, errors.WrongStepUpPassword),
     summary="Step up with the password",
     description="Verifies the password of the signed-in account and returns a validation token. Your server checks the token with "
     "`POST /identity/v2/manage/account/{uid}/reauth/password`.",

@@ -1,4 +1,4 @@
-"""Errors of a sign-in and of risk checks."""
+"""Errors of a sign-in, of its captchas and of risk checks."""
 
 from app.kit.operations.errors import ApiError
 
@@ -175,3 +175,15 @@ class NewAddress(ApiError):
 class NewDevice(ApiError):
     code, status, message = 1287, 403, "Login attempt from a new device is detected"
     description = "The account has never signed in from this device, and the tenant refuses such sign-ins."
+
+
+class WrongCaptcha(ApiError):
+    code, status, message = 982, 403, "CAPTCHA is invalid"
+    description = "The captcha is wrong or missing. Solve a new one."
+    remedy = "Tencent’s captcha has a code of its own, 1218."
+
+
+class WrongSecondCaptcha(ApiError):
+    code, status, message = 1218, 403, "CAPTCHA is invalid"
+    description = "The captcha is wrong or missing. Solve a new one."
+    remedy = "It’s Tencent’s captcha; the others answer 982."

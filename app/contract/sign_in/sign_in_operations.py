@@ -7,7 +7,14 @@ from pydantic import Field
 from app.contract import errors
 from app.contract.auth import API_KEY
 from app.contract.catalogue import HASHES, operation
-from app.contract.error_groups import IDENTIFIER_KINDS, LOCK_CHALLENGES, NEW_ORIGIN, SESSION_ERRORS, SMS_SENDING
+from app.contract.error_groups import (
+    DIRECTORY_ACCOUNT,
+    IDENTIFIER_KINDS,
+    LOCK_CHALLENGES,
+    NEW_ORIGIN,
+    SESSION_ERRORS,
+    SMS_SENDING,
+)
 from app.contract.profile import Profile
 from app.contract.shared_parameters import (
     CaptchaSolution,
@@ -71,7 +78,7 @@ LOGIN_ERRORS = (
     *RISK_ERRORS, *LOCK_CHALLENGES, *SESSION_ERRORS, *SMS_SENDING, *IDENTIFIER_KINDS, errors.UnknownAccount, errors.WrongCredentials,
     errors.EmailUnverified, errors.PhoneUnverified, errors.MalformedEmail, errors.MalformedPhone, errors.PasswordBreached,
     errors.PasswordResetMailed,
-    errors.MailLimitReached, errors.DelegationFailed,
+    errors.MailLimitReached, errors.DelegationFailed, *DIRECTORY_ACCOUNT,
 )  # fmt: skip
 
 with_password = operation(

@@ -66,7 +66,7 @@ SIGN_IN_ERRORS = (
     *LOCKS, *IDENTIFIER_KINDS, errors.WrongCredentials, errors.LoginDisabled, errors.EmailUnverified, errors.PhoneUnverified,
     errors.TooManySessions,
     errors.LoginNotAllowed, errors.WrongCaptcha, errors.PasswordBreached, errors.PasswordResetMailed, *NEW_ORIGIN,
-    errors.WrongQuestionOrAnswer, errors.AccountLeaving,
+    errors.WrongQuestionOrAnswer, errors.AccountLeaving, errors.DirectoryPasswordExpired,
 )  # fmt: skip
 
 sign_in = hub_operation(

@@ -13,6 +13,13 @@ from app.kit.operations.errors import ApiError
 _LOCKED: Final = Notice(_l("Too many attempts"), _l("Changes are locked for now. Try again later."))
 
 
+def elsewhere_notice(refusal: ApiError) -> Notice:
+    """Return the notice of a password that the person changes in a directory, with the address where."""
+    address = (refusal.data or {}).get("PasswordUrl")
+    text = _l("Change it at %(address)s.", address=address) if address else _l("Change it where you usually do.")
+    return Notice(_l("Your organization manages this password"), text, "note")
+
+
 CHANGE_REFUSALS: Final[dict[type[ApiError], Notice]] = {
     errors.LockedForAWhile: _LOCKED,
     errors.LockedForCaptcha: _LOCKED,
@@ -33,6 +40,9 @@ CHANGE_REFUSALS: Final[dict[type[ApiError], Notice]] = {
     ),
     errors.EmailUpdateRefused: Notice(
         _l("You’ve reached the email address limit"), _l("First, remove one you no longer use.")
+    ),
+    errors.DirectoryUnavailable: Notice(
+        _l("We couldn’t check your password"), _l("Your organization’s sign-in isn’t responding. Try again later.")
     ),
     errors.LastEmail: Notice(_l("This is your only email address"), _l("Add another one before removing this one.")),
     errors.PrivacyPolicyOutdated: Notice(_l("Our privacy notice has changed"), _l("Sign in again to accept it.")),

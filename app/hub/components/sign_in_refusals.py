@@ -35,6 +35,8 @@ class RefusalReason(StrEnum):
     TOO_MANY = "too many"
     SESSIONS = "sessions"
     BREACHED = "breached"
+    EXPIRED = "expired"
+    """The directory of the organization demands a new password."""
     ELSEWHERE = "elsewhere"
     PASSKEY = "passkey"
     SCRIPTLESS = "scriptless"
@@ -212,6 +214,11 @@ _NOTICES: Final = {
         _l("Your password was found in a data breach. We’ve emailed you a link to reset it."),
         "note",
     ),
+    RefusalReason.EXPIRED: Notice(
+        _l("Password expired"),
+        _l("Your organization requires a new password. Change it there, then sign in here."),
+        "note",
+    ),
     RefusalReason.ELSEWHERE: Notice(
         _l("We don’t recognize this sign-in"),
         _l("We’ve notified the account owner. Sign in from a device and place you’ve used before."),
@@ -249,6 +256,7 @@ REFUSALS: Final[dict[type[ApiError], RefusalReason]] = {
     errors.TooManySessions: RefusalReason.SESSIONS,
     errors.PasswordBreached: RefusalReason.BREACHED,
     errors.PasswordResetMailed: RefusalReason.BREACHED,
+    errors.DirectoryPasswordExpired: RefusalReason.EXPIRED,
     errors.TooManyRequests: RefusalReason.TOO_MANY,
     errors.RiskBlocked: RefusalReason.BLOCKED,
     **dict.fromkeys(

@@ -14,6 +14,8 @@ from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 JWT_PREFIX: Final = "jwt:"
 """Begins the name of a JWT provider beside those of connections, which have no colon."""
+LDAP_PREFIX: Final = "ldap:"
+"""Begins the name of an LDAP provider."""
 SAML_PREFIX: Final = "saml:"
 """Begins the name of a tenant's SAML provider, as above."""
 MAX_SUBJECT_LENGTH: Final = 255

@@ -81,7 +81,7 @@ def test_file_creates_organizations_with_their_parts(business: Business) -> None
     assert policies["JITPolicy"]["RequireApproval"] is True
     assert policies["PasswordPolicy"]["MinLength"] == 12
     assert policies["SessionPolicy"]["AccessTokenTTL"] == 600
-    assert policies["MethodPolicy"] == {"AllowedMethods": ["password"]}
+    assert policies["MethodPolicy"] == {"AllowedMethods": ["password"], "LdapProvider": None}
     members = answered(business.send("GET", f"{PATH}/{made['Id']}/orgcontext"))["Data"]
     assert {member["RoleId"] for member in members} == {role["Id"] for role in roles.values()}
     assert {member["Email"] for member in members} == {"ada@acme.example"}

@@ -46,6 +46,11 @@ MEMBERS: Final[dict[str, tuple[str, ...]]] = {
         "Expiration.IsMandatory UpdateEmailProfile RaasUpdateFields Domain EnableAutoLookUp ListInInterface Version "
         "CreatedDate LastModifiedDate"
     ),
+    "ldap_providers": _words(
+        "ProviderName FriendlyProviderName IsActive ServerUrl CaCertificates BindDn BindPassword BaseDn UserFilter "
+        "SubjectAttribute DataMap TrustsEmail GroupAttribute GroupBaseDn GroupFilter GroupRoles Domain AcceptsUsernames "
+        "PasswordChange PasswordUrl CreatedDate LastModifiedDate"
+    ),
     "jwt_clients": _words(
         "Algo Secret Audience LoginUrl Mapping Metadata NotBeforeDifference NotAfterDifference QueryStringParameter "
         "ResponseMode AppName"

@@ -252,6 +252,7 @@ POWERFUL: tuple[Powerful, ...] = (
         "token_hook", "a server that tokens ask", ALL, same(_HOOK), _HOOK, (same(_NO_HOOK), same(_HOOK), _NO_HOOK)
     ),
     Powerful("jwt_providers", "linked accounts", ALL, same(_GOOD_JWT), _GOOD_JWT, prepare=_link("jwt:partner")),
+    Powerful("ldap_providers", "passwords", ALL, same(SAMPLES["ldap_providers"].item(1)), SAMPLES["ldap_providers"].change(1)),
     Powerful(
         "webhooks", "profiles", ("profile:read",), same(SAMPLES["webhooks"].item(1)), SAMPLES["webhooks"].change(1),
     ),

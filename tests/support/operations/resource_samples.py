@@ -10,7 +10,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from tests.support.operations import storefront_bodies
+from tests.support.operations import ldap_bodies, storefront_bodies
 from tests.support.workflows.drawings import branching, drawing, node, sequence
 
 Body = dict[str, Any]
@@ -161,6 +161,7 @@ SAMPLES: dict[str, ResourceSample] = {
         key={"jwtApp": "AppName"},
         malformed=({"AppName": "1 a", "Algo": "HS256", "Key": "k" * 32}, "AppName"),
     ),
+    "ldap_providers": ldap_bodies.sample(ResourceSample),
     "captcha": ResourceSample(
         item=lambda number: {
             "IsEnabled": True,

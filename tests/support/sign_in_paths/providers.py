@@ -9,6 +9,7 @@ from app.identity.directory.identity_provider import ProviderIdentity
 from tests.support.accounts.social_accounts import guid, linked_to
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.fakes.native_apps import jwt_sender, prepare
+from tests.support.services import slapd
 from tests.support.sign_in_paths.account import SigningAccount
 from tests.support.sign_in_paths.path import SignInPath, Steps
 from tests.support.sign_in_paths.results import (
@@ -18,6 +19,8 @@ from tests.support.sign_in_paths.results import (
     of_page,
     of_program,
 )
+from tests.support.tenants.machines import ask, machine
+from tests.support.tenants.tenant_server import answered
 from tests.support.visitors.visitor import VisitedPage, Visitor
 
 NAME, SUBJECT = "globex", "4711"
@@ -72,6 +75,28 @@ def by_jwt_of_app(who: SigningAccount) -> Steps:
     return of_program(who.tenant.send("GET", "/api/v2/access_token/jwt", **named))
 
 
+def in_directory(who: SigningAccount) -> str:
+    """Link the account to a person of a directory that signs the tenant's people in; return what the person types."""
+    server = slapd.shared()
+    provider = slapd.provider_of(server)
+    answered(ask(who.tenant, machine(who.tenant, "all"), "POST", "/v2/manage/custom-providers/ldap", provider))
+    linked(who, server.subject_of("ada"), "ldap:corp")
+    return "ada@corp.test"
+
+
+def by_directory(who: SigningAccount) -> Steps:
+    email = in_directory(who)
+    yield
+    body = {"email": email, "password": slapd.PASSWORD}
+    return of_program(who.tenant.send("POST", "/identity/v2/auth/login", body, with_secret=False))
+
+
+def by_directory_on_page(who: SigningAccount) -> Steps:
+    email, visitor = in_directory(who), who.browser()
+    yield
+    return of_page(visitor.open("/login").sign_in(email, slapd.PASSWORD))
+
+
 def link(**parameters: str) -> str:
     """Return a program's link to the provider."""
     return f"/RequestHandler.aspx?{urlencode({'provider': NAME, 'callbacktype': 'QueryString', **parameters})}"
@@ -112,9 +137,17 @@ def by_client_guid(who: SigningAccount) -> Steps:
     return of_program(who.call("U13", clientguid=stored))
 
 
+_API = "public_api/sign_in/passwords"
+_FORM = "pages_api/sign_in/password:with_password"
 _PAGE, _HANDOFF = "pages_api/sign_in/federated_completion:sign_in", "pages_api/interactions/interaction_handoff"
 PATHS = (
     SignInPath("provider, page", by_identity, (_PAGE,), Credential.SESSION, BLOCKED_PAGE),
+    SignInPath(
+        "password of a directory",
+        by_directory,
+        ("authentication/passwordless/password_login:_sign_in", f"{_API}:_verify_password", f"{_API}:with_password"),
+    ),
+    SignInPath("password of a directory, page", by_directory_on_page, (_PAGE, _FORM), Credential.SESSION, BLOCKED_PAGE),
     SignInPath("token of a provider's app", by_token_of_app, ("public_api/native_sign_in/account:_sign_in",)),
     SignInPath("JWT of a browser", by_jwt_of_browser, (_PAGE,), Credential.SESSION, BLOCKED_PAGE),
     SignInPath("JWT of an app", by_jwt_of_app, ("public_api/native_sign_in/account:_sign_in",)),

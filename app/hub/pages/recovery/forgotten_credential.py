@@ -18,6 +18,7 @@ from app.contract.step_reasons import Channel
 from app.contract.steps import LoginStep, PinSentStep, ResetSentStep, StepResponse
 from app.hub import journey
 from app.hub.components.carried_identifier import prefilled_identifier
+from app.hub.components.change_refusals import elsewhere_notice
 from app.hub.components.reauthentication import current_reauthentication
 from app.hub.components.sign_in_methods import PASSWORD as PASSWORD_METHOD
 from app.hub.components.sign_in_methods import begin_method
@@ -104,7 +105,7 @@ class ForgotPage(Page):
 
     template = "pages/recovery/forgotten_credential.html"
     scripts = (*Page.scripts, "tabs")
-    refusals = {errors.TooManyRequests: too_many_notice}
+    refusals = {errors.TooManyRequests: too_many_notice, errors.DirectoryPasswordElsewhere: elsewhere_notice}
 
     form: ForgotForm
     identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
@@ -147,6 +148,9 @@ class ForgotPage(Page):
             "empty": cls(empty),
             "a PIN": cls(ForgotForm.of((email,)), credential=PIN),
             "a PIN, with questions": cls(ForgotForm.of((email,), **common), credential=PIN, has_questions=True),
+            "managed elsewhere": cls(
+                ForgotForm.of((email,), **common), page_notice=elsewhere_notice(errors.DirectoryPasswordElsewhere())
+            ),
             "too many": cls(ForgotForm.of((email,), **common), page_notice=sign_in_notice(RefusalReason.TOO_MANY, 50)),
             "token": cls(ForgotForm.of((email,), **common).with_token_error()),
         }
@@ -244,7 +248,7 @@ def submit_forgot(name: str) -> Response:
         response = api()(recovery_pages.forgot, form.to_request())
     except errors.PinOff:
         return redirect_to("/login")
-    except errors.TooManyRequests as refusal:
+    except (errors.TooManyRequests, errors.DirectoryPasswordElsewhere) as refusal:
         return _forgot(form).render_refusal(refusal)
     return begin_method(journey.follow(response), response, PASSWORD_METHOD)
 

@@ -12,7 +12,7 @@ from wtforms.validators import InputRequired
 from app.contract import errors
 from app.contract.recovery import recovery_pages
 from app.contract.tenants.settings import PasswordPolicy
-from app.hub.components.change_refusals import CHANGE_REFUSALS
+from app.hub.components.change_refusals import CHANGE_REFUSALS, elsewhere_notice
 from app.hub.components.sign_in_refusals import REFUSALS, RefusalReason, sign_in_notice
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_in_force, sample_weak
@@ -33,7 +33,13 @@ class ChangePasswordForm(NewPasswordForm):
     first_fields: tuple[str, ...] = ("old_password",)
     old_password = PasswordField(_l("Current password"), [InputRequired(_l("Enter your current password."))])
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
-    refusals = {errors.WrongCurrentPassword: ("old_password", _l("Wrong password."))}
+    refusals = {
+        errors.WrongCurrentPassword: ("old_password", _l("Wrong password.")),
+        errors.DirectoryPasswordRefused: (
+            "new_password",
+            _l("Your organization doesn’t accept this password. Try another one."),
+        ),
+    }
 
     def to_request(self) -> recovery_pages.ChangePasswordRequest:
         return recovery_pages.ChangePasswordRequest(
@@ -46,7 +52,11 @@ class ChangePasswordPage(NewPasswordPage):
     """Asks for the current and a new password."""
 
     template = "pages/security/change_password.html"
-    refusals = {**CHANGE_REFUSALS, **{kind: sign_in_notice(reason, 0) for kind, reason in REFUSALS.items()}}
+    refusals = {
+        **CHANGE_REFUSALS,
+        **{kind: sign_in_notice(reason, 0) for kind, reason in REFUSALS.items()},
+        errors.DirectoryPasswordElsewhere: elsewhere_notice,
+    }
 
     form: ChangePasswordForm
 
@@ -61,6 +71,14 @@ class ChangePasswordPage(NewPasswordPage):
             "weak": cls(weak, "ada@example.com", broken_rules),
             "suspended": cls(
                 ChangePasswordForm(), "ada@example.com", rules, page_notice=sign_in_notice(RefusalReason.SUSPENDED, 0)
+            ),
+            "managed elsewhere": cls(
+                ChangePasswordForm(),
+                "ada@example.com",
+                rules,
+                page_notice=elsewhere_notice(
+                    errors.DirectoryPasswordElsewhere(data={"PasswordUrl": "https://password.example.com"})
+                ),
             ),
             "token": cls(ChangePasswordForm().with_token_error(), "ada@example.com", rules),
         }

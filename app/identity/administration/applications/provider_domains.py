@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from app.contract import errors
 from app.contract.jwt import jwt_operations
+from app.contract.ldap import ldap_operations
 from app.contract.saml import saml_operations
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys.tenant_secrets import CONNECTIONS
@@ -14,7 +15,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 
-DOMAIN_RESOURCES: Final = (jwt_operations.PROVIDERS, saml_operations.PROVIDERS)
+DOMAIN_RESOURCES: Final = (jwt_operations.PROVIDERS, ldap_operations.PROVIDERS, saml_operations.PROVIDERS)
 """The resources other than connections whose items can have a domain."""
 
 

@@ -25,6 +25,7 @@ from app.identity.authentication.federation import (
 )
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.credentials import notifications
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
@@ -81,6 +82,7 @@ def active_names(context: Context) -> tuple[str, ...]:
     return (
         *(name for name, setting in settings.items() if can_sign_in(name, setting)),
         *jwt_providers.active_names(context),
+        *(directory.name for directory in ldap_directories.active(context)),
         *saml_providers.active_names(context),
     )
 

@@ -21,12 +21,14 @@ from app.contract.federation.pages.connection_pages import (
     callback_path,
     is_organization_connection,
 )
-from app.identity.directory.identity_provider import JWT_PREFIX, SAML_PREFIX
+from app.identity.credentials.ldap import ldap_directories
+from app.identity.directory.identity_provider import JWT_PREFIX, LDAP_PREFIX, SAML_PREFIX
 from app.identity.platform.context import Context
 
 if TYPE_CHECKING:
     from app.identity.authentication.federation.jwt_providers import JwtSender
     from app.identity.authentication.federation.saml_providers import SamlSender
+    from app.identity.credentials.ldap.ldap_directories import LdapDirectory
     from app.identity.directory.organizations.connections.organization_connection_store import (
         OrganizationConnectionRecord,
     )
@@ -129,13 +131,17 @@ def find_any(context: Context, name: str) -> OfferedConnection:
         from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
 
         return _of_organization(sign_in_connections.by_id(context, name))
+    if ldap_directories.is_of_directory(name):
+        return _of_directory(ldap_directories.by_name(context, name))
     return find(context, name)
 
 
 def find_to_begin(context: Context, name: str) -> OfferedConnection:
     """Return an active connection to whose provider a browser can be sent. Raises as `find` does."""
     connection = find_any(context, name)
-    if is_of_jwt_provider(connection.name) and not connection.login_url:
+    if ldap_directories.is_of_directory(connection.name) or (
+        is_of_jwt_provider(connection.name) and not connection.login_url
+    ):
         raise errors.ConnectionNotConfigured
     return connection
 
@@ -191,6 +197,13 @@ def _of_jwt_provider(sender: JwtSender) -> OfferedConnection:
     )
 
 
+def _of_directory(directory: LdapDirectory | None) -> OfferedConnection:
+    """Return an LDAP provider as a connection. Raises ConnectionNotConfigured for None."""
+    if directory is None:
+        raise errors.ConnectionNotConfigured
+    return OfferedConnection(directory.name, directory.title, directory.provider.trusts_email, can_reauthenticate=True)
+
+
 def at_address(context: Context, address_key: str) -> OfferedConnection:
     """Return the active connection of an organization with this opaque part of its addresses. Raises ConnectionNotConfigured."""
     from app.identity.directory.organizations.connections import sign_in_connections  # noqa: PLC0415 - few tenants have any
@@ -225,6 +238,9 @@ def title_and_mark(context: Context, name: str) -> tuple[str, str]:
         return sign_in_connections.title(context, name) or name, ""
     if is_of_jwt_provider(name) or is_of_saml_provider(name):
         return (find_any(context, name).title if is_active(context, name) else name.partition(":")[2]), ""
+    if ldap_directories.is_of_directory(name):
+        directory = ldap_directories.by_name(context, name)
+        return (directory.title if directory is not None else name.removeprefix(LDAP_PREFIX)), ""
     settings = context.tenant.settings.connections.get(name) or preset_settings(name)
     if settings is None:
         return name, ""

@@ -86,6 +86,17 @@ def write(
     return changed
 
 
+def record_directory_change(context: Context, account: Account, *, event: EventName, opens_lock: bool) -> Account:
+    """Record that the password was changed in the account's directory, as `write` does, and return the account."""
+    values: dict[str, Any] = {"password_changed_at": context.now, **(login_records.UNLOCKED if opens_lock else {})}
+    changed = account_store.change(context, account.uid, values) or account
+    if not opens_lock:
+        login_records.reset_failures(context.work, account.uid)
+    events.emit(context, event, changed)
+    after_change(context, changed, event)
+    return changed
+
+
 def emit_first_password(context: Context, before: Account, after: Account) -> None:
     """Emit that an account that only providers signed in got its first password."""
     if before.password_hash is None and after.password_hash and linked_identities.of(before):

@@ -9,6 +9,7 @@ from app.identity.authentication.recovery import new_password
 from app.identity.authentication.recovery.recipient import refuse_closed
 from app.identity.authentication.sign_in import locks
 from app.identity.credentials import current_password
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
@@ -33,15 +34,24 @@ def change(
     Raises:
         WrongCurrentPassword.
         AccountBlocked.
+        DirectoryPasswordElsewhere, DirectoryPasswordRefused, DirectoryUnavailable: a directory has the password.
         and the refusals of a lock and of the policy.
     """
     refuse_closed(account)
+    login = ldap_directories.for_account(context, account)
+    if login is not None:
+        from app.identity.credentials.ldap import directory_checks  # noqa: PLC0415 - loads the LDAP client
+
+        directory_checks.refuse_unchangeable(login)
     lock = login_records.lock_of(account)
     context.work.release_connection()
     is_lock_solved = lock is not None and _solve_lock(context, account, lock, solution)
     verified = current_password.verify(
         context, account, old, errors.WrongCurrentPassword, is_lock_solved=is_lock_solved
     )
+    if login is not None:
+        directory_checks.change(context, login, verified, old, new)
+        return new_password.record_directory_change(context, verified, event=EVENT, opens_lock=is_lock_solved)
     password_hash = new_password.check_and_hash(context, verified, new)
     locked = new_password.lock_account(context, verified)
     if locked.password_hash != verified.password_hash:

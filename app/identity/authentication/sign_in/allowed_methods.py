@@ -10,6 +10,7 @@ from app.contract.organizations.settings import MethodLimit
 from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED, BrowserSession
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
@@ -166,7 +167,7 @@ def _has_passkey(context: Context, account: Account) -> bool:
 
 
 _CAN_USE: Final = {
-    sign_in_methods.PASSWORD: lambda _, account: account.password_hash is not None,
+    sign_in_methods.PASSWORD: ldap_directories.has_password,
     sign_in_methods.PASSKEY: _has_passkey,
     sign_in_methods.EMAIL: lambda _, account: bool(account.email),
     sign_in_methods.SMS: lambda _, account: bool(account.phone and account.phone_verified),

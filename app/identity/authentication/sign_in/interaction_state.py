@@ -220,6 +220,8 @@ class InteractionState:
     identity: Annotated[PendingIdentity | None, Field(alias="connected")] = None
     identity_at: Annotated[int | None, Field(alias="connected_at")] = None
     """When the provider returned the identity, in Unix time."""
+    remembers: bool = False
+    """Whether the person, whose password a directory checked, asked to stay signed in."""
     pending_link: PendingLink | None = None
     switches_to: str | None = None
     """The account that the identity signs in if the person, who is signed in to another account, agrees to switch."""

@@ -20,6 +20,7 @@ from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import email_verification
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import reset_messages
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.credentials.passwords import new_password_hash, verify_password
 from app.identity.credentials.reset_messages import ResetOptions
 from app.identity.directory.accounts import account_store, accounts
@@ -71,11 +72,11 @@ def sign_in_with_password(
         MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: the verification of `options` could
             not be sent; programs get this error, hosted pages do not.
     """
-    _count_attempt(context)
+    count_attempt(context)
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, identifier.kind)
     lookup = account_lookup.find(context, identifier, is_hidden=hides_unknown)
     solved = _solve_lock(context, lookup, solution)
-    account = verify_password.verify(context, lookup.account, password)
+    account = _verified(context, lookup, password)
     if account is None:
         raise _wrong_credentials(context, lookup, solved, shows_lock=shows_lock)
     new_hash = _renewed_hash(context, account, password)
@@ -97,6 +98,13 @@ def sign_in_with_password(
     if isinstance(admitted, FactorRequired):
         return admitted
     return completion.finish(context, account, admitted, joined, now)
+
+
+def _verified(context: Context, lookup: AccountLookup, password: str) -> Account | None:
+    """Return the account if this is its password; never for an account whose password a directory checks: it has no second one."""
+    account = verify_password.verify(context, lookup.account, password)
+    is_elsewhere = account is not None and ldap_directories.for_account(context, account) is not None
+    return None if is_elsewhere else account
 
 
 def _renewed_hash(context: Context, account: Account, password: str) -> str | None:
@@ -154,7 +162,8 @@ def _record_login(
     return login_records.record_login(context.work, renewed.uid, renewed.password_hash, now, new_hash=None, **flags)
 
 
-def _count_attempt(context: Context) -> None:
+def count_attempt(context: Context) -> None:
+    """Count an attempt of the network and of the tenant. Raises TooManyRequests."""
     limits = context.tenant.settings.limits
     context.count_attempt("sign_in", limits.sign_in_per_minute_per_address)
     if limits.sign_in_per_minute:

@@ -17,6 +17,7 @@ from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED, BrowserSession
 from app.identity.authentication.sign_in.tables import sessions as session_table
 from app.identity.credentials import account_locks, current_password
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
@@ -82,7 +83,9 @@ def required_reauthentication(context: Context, session: BrowserSession, account
     if is_recent(context, session):
         return RequiredReauthentication.NONE
     channel = pending_sign_in.channel_for(session.methods)
-    if account.password_hash is None or second_factors.kinds_of_account(context, account, channel):
+    if not ldap_directories.has_password(context, account) or second_factors.kinds_of_account(
+        context, account, channel
+    ):
         return RequiredReauthentication.STRONGER
     return RequiredReauthentication.PASSWORD
 

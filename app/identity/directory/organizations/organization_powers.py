@@ -112,6 +112,9 @@ def of_policies(context: Context, req: SetPolicies) -> Iterator[Power]:
     )
     if changes_role or "jit_policy" in declared:
         yield from of_new_members(context, req.org_id)
+    methods = req.method_policy
+    if methods is not None and methods.ldap_provider is not None:
+        yield Power(ALL, "an organization’s LDAP provider, which says who its people are")
     if changes_role:
         role_id = members.default_member_role if members is not None else None
         yield from of_roles(context, [role_id]) if role_id is not None else of_default_role(context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from app.contract import errors
+from app.contract.ldap import ldap_operations
 from app.contract.organizations.models import Policies
 from app.contract.organizations.organization_operations import SetPolicies
 from app.contract.tenants.settings import TenantSettings
@@ -14,6 +15,7 @@ from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.directory.organizations.tables import organization_connections
 from app.identity.platform.context import Context
+from app.identity.platform.resource_storage.resource_store import items_of
 from app.kit.operations.partial_update import merged
 
 
@@ -53,11 +55,20 @@ def check(
     if (methods := requested.method_policy.allowed_methods) is not None:
         has_connection = organization is not None and _has_active_connection(context, organization)
         sign_in_methods.check(context.tenant.settings, methods, has_connection=has_connection)
+    _refuse_unknown_directory(context, requested.method_policy.ldap_provider)
     mode = requested.mfa_policy.enforcement_mode
     if mode is not None and not is_mode_allowed(context.tenant.settings, mode):
         raise errors.MfaPolicyConflict
     if requested.jit_policy.enabled and (organization is None or not _has_active_connection(context, organization)):
         raise errors.JitWithoutConnection
+
+
+def _refuse_unknown_directory(context: Context, name: str | None) -> None:
+    """Raise BadField for a name of no LDAP provider, unless a configuration file is applied, which may add it later."""
+    if name is None or context.operation is None:
+        return
+    if not any(key.lower() == name.lower() for (key,) in items_of(context, ldap_operations.PROVIDERS)):
+        raise errors.BadField("MethodPolicy.LdapProvider: the name of an LDAP provider.")
 
 
 def _check_role(context: Context, organization: OrganizationRecord, requested: Policies) -> None:

@@ -8,6 +8,7 @@ from app.identity.authentication.recovery import new_password, password_change, 
 from app.identity.authentication.sign_in import locks, required_actions
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.directory.accounts import account_store
 from app.identity.pages_api.signed_in_account import require_account
 from app.identity.platform.context import Context
@@ -34,7 +35,7 @@ def set_first_password(context: Context, req: recovery_pages.SetPasswordRequest)
     """Set the first password of an account; it requires a reauthentication, because a session may be stolen."""
     password_reset.count_attempt(context)
     session, account = require_account(context)
-    if account.password_hash is not None:
+    if ldap_directories.has_password(context, account):
         raise errors.WrongCurrentPassword
     password_hash = new_password.check_and_hash(context, account, req.password)
     locked = new_password.lock_account(context, account)

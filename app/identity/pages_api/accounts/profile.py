@@ -9,6 +9,7 @@ from app.contract.steps import ProfileStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in import reauthentication_rules, required_actions
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.verification import phone_verification
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.directory.accounts.profile import profile_document
@@ -34,7 +35,7 @@ def read_profile(context: Context, req: profile_pages.ProfileRequest) -> profile
     return profile_pages.ProfileResponse(
         person=views.person(context, account),
         profile=profile_document.entered_of(account),
-        has_password=account.password_hash is not None,
+        has_password=ldap_directories.has_password(context, account),
         reauthentication=reauthentication_rules.required_reauthentication(context, session, account),
         answered=list(account.security_answers),
         phone=display_phone(account.phone) if account.phone else None,

@@ -12,6 +12,7 @@ from app.identity.authentication.sign_in.interaction_state import PendingIdentit
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import session_store, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.account_store import IdentifierTaken
@@ -195,8 +196,14 @@ def _link(context: Context, account: Account, identity: ProviderIdentity) -> Non
 
 def follow_provider(context: Context, account: Account, identity: ProviderIdentity) -> None:
     """Change an account as the provider of its identity decides, at each sign-in that is complete."""
-    decides = bool(identity.decided) or offered_connections.is_of_jwt_provider(identity.provider)
+    is_of_directory = ldap_directories.is_of_directory(identity.provider)
+    decides = is_of_directory or bool(identity.decided) or offered_connections.is_of_jwt_provider(identity.provider)
     if not decides or not linked_identities.is_known(account, identity):
+        return
+    if is_of_directory:
+        from app.identity.authentication.federation import directory_roles  # noqa: PLC0415 - few tenants have any
+
+        directory_roles.apply(context, account, identity)
         return
     from app.identity.use_cases.accounts import provider_updates  # noqa: PLC0415 - few tenants have any
 

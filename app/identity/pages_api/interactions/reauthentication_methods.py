@@ -21,6 +21,7 @@ from app.identity.authentication.federation.offered_connections import OfferedCo
 from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
 from app.identity.authentication.sign_in import allowed_methods
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts import account_store, linked_identities
@@ -72,7 +73,7 @@ def _methods(context: Context, account: Account, verified_email: str | None = No
     available = {}
     is_again = verified_email is None
     name = _login_name(context, account) if is_again else verified_email
-    if account.password_hash is not None and name:
+    if name and ldap_directories.has_password(context, account):
         available[PASSWORD_METHOD] = name
     if context.tenant.settings.passkeys and passkey_store.by_account(context, account.uid):
         available[PASSKEY_METHOD] = ""

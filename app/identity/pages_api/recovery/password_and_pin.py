@@ -32,6 +32,7 @@ from app.identity.authentication.sign_in.interactions import Interaction, Intera
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import reset_messages
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.credentials.one_time_tokens import one_time_tokens, resend_delay
 from app.identity.credentials.one_time_tokens.codes import MAIL_CODE, SMS_CODE
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
@@ -65,6 +66,8 @@ def forgot(context: Context, req: recovery_pages.ForgotRequest) -> StepResponse:
     if req.of == PIN.name:
         pins.refuse_disabled(context.tenant.settings)
     recovery_requests.count_request(context)
+    if req.of == PASSWORD.name:
+        ldap_directories.refuse_reset(context, sign_in_identifiers.guess(context.tenant.settings, req.identifier))
     return _begin(context, interactions.find_open(context, req.interaction_id), req.identifier, of=FORGOTTEN[req.of])
 
 

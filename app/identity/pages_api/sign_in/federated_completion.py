@@ -9,12 +9,13 @@ from app.contract.federation.pages import connection_pages
 from app.contract.page_models import InteractionDecision
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, StepResponse
-from app.identity.authentication.sign_in import eligibility, interactions, required_actions
+from app.identity.authentication.sign_in import eligibility, interactions, password_sign_in, required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials import account_locks
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
@@ -56,8 +57,13 @@ def _ask(context: Context, interaction: Interaction, account: Account) -> StepRe
 
 def sign_in(context: Context, interaction: Interaction, account: Account, identity: ProviderIdentity) -> StepResponse:
     """Sign in with a first factor of a provider; raises as `complete` does."""
+    is_typed = ldap_directories.is_of_directory(identity.provider)
+    method = password_sign_in.PASSWORD if is_typed else pending_identities.FEDERATED
     next_page = page_sign_in.try_after_first_factor(
-        context, interaction, account, Authentication((pending_identities.FEDERATED,), provider=identity.provider)
+        context,
+        interaction,
+        account,
+        Authentication((method,), provider=identity.provider, remember=is_typed and interaction.state.remembers),
     )
     if next_page is not None:
         return next_page

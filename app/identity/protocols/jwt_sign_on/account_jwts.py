@@ -5,7 +5,8 @@ from __future__ import annotations
 from app.contract import errors
 from app.contract.jwt import jwt_sign_on_operations
 from app.contract.sign_in.sign_in_operations import PasswordLogin
-from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers
+from app.identity.authentication.passwordless import password_login
+from app.identity.authentication.sign_in import sign_in_identifiers
 from app.identity.authentication.sign_in.completion import ActionRequired, FactorRequired
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.workflows.tokens import token_workflows
@@ -52,7 +53,7 @@ def _by_password(
     if req.password_delegation:
         raise errors.DelegationFailed
     identifier = sign_in_identifiers.from_request(settings, req)
-    outcome = password_sign_in.sign_in_with_password(
+    outcome = password_login.sign_in(
         context,
         identifier,
         req.password,

@@ -12,6 +12,7 @@ from app.contract.shared_responses import Posted, PostedSms
 from app.identity.authentication.recovery import recipient, recovery_requests
 from app.identity.credentials import reset_messages
 from app.identity.credentials.captcha import answers, captcha_verification
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.reset_messages import ResetOptions
 from app.identity.directory.accounts import account_store, accounts, linked_identities
@@ -27,6 +28,7 @@ def forgot(context: Context, req: recovery_operations.ForgotPassword) -> Posted:
     recovery_requests.count_request(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
     captcha_verification.require_solved_at(context, "forgot_password", answers.from_parameters(req))
+    ldap_directories.refuse_reset(context, lookup.identifier)
     reset_messages.refuse_url(context, req.reset_password_url)
     recipient.refuse_foreign_token(context, lookup.holder)
     account = recipient.reachable_account(lookup, reset_messages.MAIL)

@@ -7,10 +7,10 @@ from app.contract.second_factors import factor_sign_in_operations
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.shared_parameters import PREVENT_SMS
 from app.contract.sign_in import sign_in_operations
+from app.identity.authentication.passwordless import password_login
 from app.identity.authentication.registration import account_registration
 from app.identity.authentication.sign_in import (
     completion,
-    password_sign_in,
     required_actions,
     sign_in_identifiers,
 )
@@ -77,13 +77,8 @@ def _verify_password(context: Context, req: sign_in_operations.PasswordLogin) ->
     if req.password_delegation:
         raise errors.DelegationFailed
     solution = LockSolution(req.security_answer, from_parameters(req))
-    return password_sign_in.sign_in_with_password(
-        context,
-        identifier,
-        req.password,
-        solution,
-        hides_unknown=hides,
-        options=_verification_options(req),
+    return password_login.sign_in(
+        context, identifier, req.password, solution, hides_unknown=hides, options=_verification_options(req)
     )
 
 

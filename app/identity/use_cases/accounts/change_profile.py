@@ -12,6 +12,7 @@ from app.identity.authentication.sign_in.sessions.revocation import end_sessions
 from app.identity.authentication.verification import email_verification, phone_verification
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import current_password, notifications
+from app.identity.credentials.ldap import ldap_directories
 from app.identity.directory.accounts import input_checks, privacy_policy
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes.checked_update import ChangedAccount, CheckedUpdate
@@ -101,7 +102,9 @@ def _require_password(context: Context, account: Account, req: UpdateOwnAccount)
     if not (req.password or req.security_question_answer or sets_pin):
         return account
     password_reset.count_attempt(context)
-    if account.password_hash is None:
+    if req.password and ldap_directories.for_account(context, account) is not None:
+        raise errors.DirectoryPasswordElsewhere
+    if not ldap_directories.has_password(context, account):
         return account
     if not req.old_password:
         raise errors.WrongCurrentPassword("The account has a password: send it as oldpassword.")

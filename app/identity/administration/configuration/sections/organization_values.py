@@ -64,7 +64,10 @@ def policies(requested: OrganizationPolicies, role_id: str | None) -> Policies:
                 "access_token_ttl": requested.access_token_seconds,
                 "refresh_token_ttl": requested.refresh_token_seconds,
             },
-            "method_policy": {"allowed_methods": requested.allowed_methods and list(requested.allowed_methods)},
+            "method_policy": {
+                "allowed_methods": requested.allowed_methods and list(requested.allowed_methods),
+                "ldap_provider": requested.ldap_provider,
+            },
         }
     )
 
@@ -151,6 +154,7 @@ def _of_policies(existing: Policies, names: dict[str, str]) -> dict[str, Any]:
         "seats": existing.member_policy.seats,
         "password": {name: value for name, value in rules.items() if value is not None} or None,
         "allowed_methods": existing.method_policy.allowed_methods,
+        "ldap_provider": existing.method_policy.ldap_provider,
         "access_token_seconds": existing.session_policy.access_token_ttl,
         "refresh_token_seconds": existing.session_policy.refresh_token_ttl,
     }

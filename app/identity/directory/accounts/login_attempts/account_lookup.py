@@ -79,7 +79,12 @@ def find(context: Context, identifier: TypedIdentifier, *, is_hidden: bool) -> A
 
 
 def _name_hashes(context: Context, kind: str, normalized: str) -> list[str]:
-    return [keyed_digest(context, f"{kind} {normalized}", secret) for secret in context.services.settings.secrets]
+    return hashes_of(context, f"{kind} {normalized}")
+
+
+def hashes_of(context: Context, name: str) -> list[str]:
+    """Return the keyed digest of a name that attempts count under, with each secret."""
+    return [keyed_digest(context, name, secret) for secret in context.services.settings.secrets]
 
 
 def lock_of(context: Context, lookup: AccountLookup) -> AccountLock | None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, bindparam, case, null, or_, select, type_coerce, union_all
+from sqlalchemy import and_, bindparam, case, null, or_, select, type_coerce, union_all, update
 from sqlalchemy.engine import Row
 
 from app.contract.tenants.settings import Lockout
@@ -78,6 +78,12 @@ def count(context: Context, name_hashes: Sequence[str]) -> Failure:
         if older_hashes := name_hashes[1:]:
             failures += sum(row.failures for row in work.all(_counted(context, older_hashes)) if row.expires_at > now)
     return Failure(failures, _is_limited(lockout) and failures >= limit)
+
+
+def take_back(context: Context, name_hashes: Sequence[str]) -> None:
+    """Take back the last failure that was counted; `context`: of a separate transaction."""
+    where = (T.tenant_id == context.tenant.tenant_id, T.name_hash == name_hashes[0], T.failures > 0)
+    context.work.run(update(unknown_identifier_failures).where(*where).values(failures=T.failures - 1))
 
 
 def _counted(context: Context, name_hashes: Sequence[str]) -> Any:

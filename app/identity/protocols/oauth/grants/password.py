@@ -9,6 +9,7 @@ from __future__ import annotations
 from app.contract.errors import TooManyRequests
 from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest, SlowDown
 from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
+from app.identity.authentication.passwordless import password_login
 from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers
 from app.identity.authentication.sign_in.completion import ActionRequired, FactorRequired
 from app.identity.authentication.sign_in.locks import LockSolution
@@ -47,7 +48,7 @@ def exchange(
     context.requested_scopes = scope = client.granted(scope)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.username)
     try:
-        outcome = password_sign_in.sign_in_with_password(
+        outcome = password_login.sign_in(
             context, identifier, req.password, LockSolution(), hides_unknown=True, options=VerificationOptions()
         )
     except TooManyRequests as refusal:

@@ -1,0 +1,1 @@
+"""Directories by LDAP whose passwords sign people in."""

@@ -1,0 +1,1 @@
+"""Passwords that a directory checks instead of this service (LDAP providers)."""

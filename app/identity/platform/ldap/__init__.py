@@ -1,0 +1,1 @@
+"""The LDAP client: verified TLS, one deadline for a conversation, and the operations that a sign-in needs."""
