@@ -99,6 +99,8 @@ class ContinuationPurpose(StrEnum):
     IDEMPOTENCY = "idempotency"  # the response to a request with an Idempotency-Key
     LOGOUT_TOKEN = "logout_token"  # the jti of a logout token of an organization's provider
     SAML_MESSAGE = "saml_message"  # the ID of a SAML assertion or request that was accepted
+    SETUP_SESSION = "setup_session"  # an administrator of an organization in the set-up guide
+    SETUP_TRIAL = "setup_trial"  # the state of a sign-in that tries a connection of the guide
     SEEN = "seen"  # a device or place that an account signed in from
 
 
