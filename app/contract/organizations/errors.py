@@ -330,3 +330,15 @@ class SetupSessionOver(ApiError):
 
     code, status, message = 8175, 403, "Set-up session is over"
     description = "The session of the set-up guide expired, or its link was revoked."
+
+
+class SetupEntryRefused(ApiError):
+    """Only the hub gets it. Its one problem is the entry's name and a reason: missing, malformed, unreadable, shared or expired."""
+
+    code, status, message = 7900, 422, "An entry can't be used"
+    description = "A value of the set-up can’t be used."
+
+
+class SetupIncomplete(ApiError):
+    code, status, message = 7900, 409, "The set-up is incomplete"
+    description = "An earlier step of the guide isn’t done."

@@ -110,6 +110,13 @@ def in_session(context: Context, text: str) -> tuple[SetupLinkRecord, Organizati
     return *found, session
 
 
+def require_open(context: Context, link: SetupLinkRecord) -> None:
+    """Refuse a change in the guide of a link that was completed or revoked. Raises ClosedSetupLink."""
+    current = setup_link_store.by_id(context, link.link_id)
+    if current is None or current.status != setup_link_store.OPEN:
+        raise errors.ClosedSetupLink
+
+
 def record(context: Context, event: str, link: SetupLinkRecord, **facts: Any) -> None:
     context.audit.record(event, org_id=link.org_id, link_id=link.link_id, **facts)
 
