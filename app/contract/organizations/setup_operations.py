@@ -112,8 +112,8 @@ revoke = operation(
 Token = Annotated[str, Field(max_length=100)]
 Session = Annotated[str, Field(max_length=100)]
 Short = Annotated[str, Field(max_length=2_000)]
-MAX_METADATA: Final = 200_000
-"""Characters of pasted metadata."""
+MAX_METADATA: Final = 40_000
+"""Characters of pasted metadata: with what encodes it, a form of a page takes no more."""
 Protocol = Literal["openid", "saml"]
 MAPPED: Final = ("ID", "Email", "FirstName", "LastName", "Groups")
 """The members of `Attributes` that the guide maps."""

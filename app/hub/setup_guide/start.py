@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -21,6 +22,7 @@ from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 
 _MAX_TOKEN: Final = 100
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 OVER: Final = "over"
 
 
@@ -76,7 +78,9 @@ def submit() -> Response:
 
 
 def _token() -> str:
-    return current_visit().query.get(setup_operations.TOKEN, "")[:_MAX_TOKEN]
+    """Return the link's token; empty for a text that is none."""
+    text = current_visit().query.get(setup_operations.TOKEN, "")
+    return text if _TOKEN.fullmatch(text) else ""
 
 
 def _page(form: ButtonForm) -> SetupLinkPage:

@@ -52,11 +52,9 @@ class ProductField:
         text = typed.strip()
         if not self.template:
             return text
-        prefix = self.template.partition("{}")[0]
-        if text.startswith("https://") and not prefix.removeprefix("https://"):
-            text = text.removeprefix("https://").rstrip("/")
-        if re.fullmatch(self.pattern, text):
-            return self.template.replace("{}", text)
+        short = text.removeprefix("https://").rstrip("/") if self.template.startswith("https://{}") else text
+        if re.fullmatch(self.pattern, short):
+            return self.template.replace("{}", short)
         return text if text.startswith(("https://", "http://")) else None
 
 
