@@ -21,7 +21,7 @@ from app.contract.organizations.setup_operations import (
     SetupTrial,
 )
 from app.hub.locale import lazy_gettext as _l
-from app.hub.locale import lazy_pgettext as _p
+from app.hub.locale import lazy_pgettext
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Page
 from app.hub.web.cookies import delete_cookie
@@ -32,11 +32,11 @@ from app.hub.web.visit import current_visit
 START: Final = setup_operations.PAGE
 _MAX_SESSION: Final = 100
 STEPS: Final = {
-    "domain": _p("setup step", "Domain"),
-    "provider": _p("setup step", "Provider"),
-    "connection": _p("setup step", "Connection"),
-    "test": _p("setup step", "Test"),
-    "activate": _p("setup step", "Activate"),
+    "domain": lazy_pgettext("setup step", "Domain"),
+    "provider": lazy_pgettext("setup step", "Provider"),
+    "connection": lazy_pgettext("setup step", "Connection"),
+    "test": lazy_pgettext("setup step", "Test"),
+    "activate": lazy_pgettext("setup step", "Activate"),
 }
 """The steps in their order: the end of each one's address, and its name."""
 View = Callable[..., Response]
