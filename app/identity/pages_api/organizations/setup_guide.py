@@ -20,7 +20,10 @@ from app.identity.pages_api.organizations.domains import MAX_DOMAINS
 from app.identity.platform.context import Context
 from app.identity.use_cases.organizations import verify_domain
 from app.kit.clock import iso
+from app.kit.limits.rate_limits import Rate
 
+_LOOKUPS: Final = Rate(30, 3600)
+"""DNS look-ups by one link: half of what the tenant has, so that one customer does not use up those of all."""
 _IDENTIFYING: Final = ("ID", "Email")
 """Members of the mapping that decide whether a sign-in works."""
 
@@ -52,6 +55,7 @@ def read_guide(context: Context, req: setup_operations.SetupSession) -> setup_op
 def add_domain(context: Context, req: SetupDomain) -> Posted:
     link, organization, _ = setup_links.in_session(context, req.session)
     name = domains.checked(req.domain)
+    context.count_against("setup.dns", _LOOKUPS, link.link_id)
     domain_verification.require_mail_servers(context, [name])
     organizations.lock_active(context, organization.org_id, is_alone=True)
     setup_links.require_open(context, link)
@@ -67,6 +71,7 @@ def verify(context: Context, req: SetupDomain) -> Posted:
     link, organization, _ = setup_links.in_session(context, req.session)
     setup_links.require_open(context, link)
     domain = domains.require(context, organization, req.domain)
+    context.count_against("setup.dns", _LOOKUPS, link.link_id)
     verified = verify_domain.verify(context, domain)
     setup_draft.change(context, link, lambda draft: replace(draft, domain=verified.domain, skips_domain=False))
     return Posted()

@@ -13,6 +13,7 @@ from tests.support.organizations.connections import certificate
 from tests.support.organizations.management import PATH
 from tests.support.organizations.setup_guides import SetupByLink
 from tests.support.tenants.tenant_server import answered
+from tests.support.visitors.visitor import NewVisitorAt
 
 UNREADABLE = "We couldn’t read a sign-in configuration there."
 
@@ -87,6 +88,22 @@ def test_provider_without_a_configuration_is_refused(setup: SetupByLink, status:
     assert UNREADABLE in setup.with_values().text
 
 
+def test_refused_values_stay_for_the_next_opening(setup: SetupByLink, new_visitor_at: NewVisitorAt) -> None:
+    setup.with_values(issuer="https://127.0.0.1:1")
+    other = new_visitor_at(setup.tenant)
+    page = setup.open(other)
+    assert page.heading == "Connect OpenID Connect"
+    assert "https://127.0.0.1:1" in page.html
+    assert "Saved. Leave it empty to keep it." in page.text
+
+
+def test_one_link_cannot_use_up_the_look_ups_of_all(setup: SetupByLink) -> None:
+    page = setup.open().press("Add domain", name=DOMAIN)
+    shown = [page.press(f"Verify {DOMAIN}").status for _ in range(31)]
+    assert shown[-1] == 429
+    assert shown.count(429) == 2
+
+
 def test_discovery_address_and_slash_are_understood(setup: SetupByLink) -> None:
     page = setup.with_values(issuer=f"{setup.provider.url}/.well-known/openid-configuration")
     assert page.heading == "Test the sign-in"
@@ -154,7 +171,7 @@ def test_secret_claims_are_masked_and_others_shown(setup: SetupByLink) -> None:
     assert "RO" in shown.text
 
 
-def test_claims_are_shown_in_the_session_that_tried_alone(setup: SetupByLink, new_visitor_at: Any) -> None:
+def test_claims_are_shown_in_the_session_that_tried_alone(setup: SetupByLink, new_visitor_at: NewVisitorAt) -> None:
     setup.tested()
     other = new_visitor_at(setup.tenant)
     setup.open(other)
@@ -164,7 +181,7 @@ def test_claims_are_shown_in_the_session_that_tried_alone(setup: SetupByLink, ne
     assert MINA["family_name"] not in page.html
 
 
-def test_answer_counts_once_and_in_its_session(setup: SetupByLink, new_visitor_at: Any) -> None:
+def test_answer_counts_once_and_in_its_session(setup: SetupByLink, new_visitor_at: NewVisitorAt) -> None:
     redirected = setup.with_values().press("Sign in to test")
     address = setup.provider.callback_url(redirected.address, **MINA)
     stranger = new_visitor_at(setup.tenant)

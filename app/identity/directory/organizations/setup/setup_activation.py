@@ -16,7 +16,8 @@ from app.identity.directory.organizations.setup.setup_draft import SetupDraft
 from app.identity.directory.organizations.setup.setup_link_store import SetupLinkRecord
 from app.identity.platform.context import Context
 
-_FROM_METADATA: Final = ("idp_sign_in_url", "idp_metadata_url")
+_KEPT: Final = frozenset(CreateConnection.model_fields) - {"idp_metadata_url"}
+"""The members that a request states. The rest was read from the provider's metadata before, whose address is not read again here."""
 
 
 def activate(context: Context, link: SetupLinkRecord) -> None:
@@ -48,9 +49,7 @@ def activate(context: Context, link: SetupLinkRecord) -> None:
 def _request(context: Context, link: SetupLinkRecord, draft: SetupDraft) -> tuple[CreateConnection, dict[str, Any]]:
     """Return the creation of the connection, and what was read from its provider's metadata."""
     draft_connection = draft.as_connection(context, link)
-    stated = {
-        name: value for name, value in draft.content.items() if name not in _FROM_METADATA and value not in ("", None)
-    }
+    stated = {name: value for name, value in draft.content.items() if name in _KEPT and value not in ("", None)}
     request = CreateConnection.model_validate(
         {
             "org_id": link.org_id,
@@ -62,7 +61,7 @@ def _request(context: Context, link: SetupLinkRecord, draft: SetupDraft) -> tupl
             **({"client_secret": draft.secret} if draft.secret else {}),
         }
     )
-    return request, {name: draft.content[name] for name in _FROM_METADATA if name in draft.content}
+    return request, {name: value for name, value in draft.content.items() if name not in _KEPT}
 
 
 def _free_name(context: Context, org_id: str, product: str) -> str:
