@@ -66,9 +66,7 @@ def begin(context: Context, link: SetupLinkRecord, session: ContinuationToken) -
     provider = _provider(context, link, draft)
     context.count_against("setup.trial", _TRIALS, link.link_id)
     text = randomness.token()
-    request = AuthenticationRequest(
-        f"{TRIAL_STATE}.{text}", randomness.token(16), randomness.token(48), _redirect_uri(context, link)
-    )
+    request = _request(context, link, f"{TRIAL_STATE}.{text}", randomness.token(16), randomness.token(48))
     language = context.visit.language if context.visit else ""
     context.work.release_connection()
     try:
@@ -94,9 +92,7 @@ def finish(context: Context, link: SetupLinkRecord, session: ContinuationToken, 
         refusal = ProviderDenied("", check=ConnectionCheck.STATE, expected="the state of this browser’s test, once")
         _record(context, link, session, draft.version, _Result(refusal=_traced(context, link, refusal, [])))
         return
-    request = AuthenticationRequest(
-        parameters["state"], token.facts["nonce"], token.facts["verifier"], _redirect_uri(context, link)
-    )
+    request = _request(context, link, parameters["state"], token.facts["nonce"], token.facts["verifier"])
     secrets = [*request.secrets, parameters.get("code", ""), draft.secret]
     result = _ask(context, link, draft, request, parameters)
     if result.refusal is not None:
@@ -136,8 +132,10 @@ def _provider(context: Context, link: SetupLinkRecord, draft: SetupDraft) -> Org
     return organization_openid.client_of(context, draft.as_connection(context, link), draft.secret)
 
 
-def _redirect_uri(context: Context, link: SetupLinkRecord) -> str:
-    return f"{context.issuer}{ORGANIZATION_CALLBACK.format(address_key=link.address_key)}"
+def _request(context: Context, link: SetupLinkRecord, state: str, nonce: str, verifier: str) -> AuthenticationRequest:
+    """Return a request whose answer comes to the address that the connection will have."""
+    callback = ORGANIZATION_CALLBACK.format(address_key=link.address_key)
+    return AuthenticationRequest(state, nonce, verifier, f"{context.issuer}{callback}")
 
 
 def _spent(context: Context, link: SetupLinkRecord, session: ContinuationToken, state: str) -> ContinuationToken | None:
