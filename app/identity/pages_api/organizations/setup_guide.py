@@ -92,10 +92,10 @@ def choose_product(context: Context, req: setup_operations.ChooseSetupProduct) -
     link, _, _ = setup_links.in_session(context, req.session)
     product = products().get(req.product)
     if product is None:
-        raise errors.BadField
+        raise errors.BadField("The product is not accepted: one of the guide is expected.")
     protocol: str = req.protocol or next(iter(product.protocols))
     if protocol not in product.protocols:
-        raise errors.BadField
+        raise errors.BadField("The protocol is not accepted: one of the product is expected.")
     setup_draft.change(context, link, lambda draft: _with_product(draft, product.name, protocol))
     return Posted()
 
