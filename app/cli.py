@@ -29,6 +29,10 @@ COMMANDS = {
     "tenant": ("tenants", "List, suspend or remove tenants."),
     "key": ("tenants", "Rotate or revoke signing keys."),
     "initial-access-token": ("initial_access_tokens", "Create, list or revoke tokens that let applications register."),
+    "setup-link": (
+        "setup_links",
+        "Create, list or revoke links by which an organization's administrator sets up its connection.",
+    ),
     "secrets": ("tenants", "Re-encrypt stored secrets with the newest secret key."),
     "workflow": ("workflows", "Try a draft of a workflow on past sign-ins."),
     "account": ("accounts", "List, show, block and unblock accounts, reset their second factors, end their sessions."),

@@ -54,6 +54,7 @@ SHOWN: Final[Mapping[str, frozenset[str]]] = {
         "SetPinPage": "account",
         "SignInRequestPage": "place",
         "SignedOutPage": "home",
+        "SetupLinkPage": "organization state",
         "TransferOwnershipPage": "member organization roles_after",
         # Rows of lists
         "DomainRow": "day name record state",

@@ -9,6 +9,7 @@ from typing import Final
 
 from flask import Blueprint, Response
 
+from app.contract.organizations.setup_operations import ANSWER, PAGE
 from app.contract.tenants.tenant_pages import THEME_EDITOR, THEME_PREVIEWS
 from app.hub import oidc_client, pages
 from app.hub.endpoints import (
@@ -52,6 +53,7 @@ def all_views(*, development: bool = False) -> list[Blueprint]:
         theme_files.views,
         _theme_previews(),
         _theme_editor(),
+        _setup_guide(),
         application_logos.views,
         uploaded_images.views,
         protocol.views,
@@ -107,4 +109,30 @@ def _edit(view: str, /) -> Response:
     from app.hub.theme_editor import page  # noqa: PLC0415 - few processes show it
 
     response: Response = getattr(page, view)()
+    return response
+
+
+_SETUP: Final = {
+    "": "start",
+    "/domain": "domain",
+    "/provider": "provider",
+    "/connection": "connection",
+    "/test": "trial",
+    "/activate": "activate",
+}
+"""The modules of `setup_guide`, by the ends of their addresses."""
+
+
+def _setup_guide() -> Blueprint:
+    """Return the addresses of the set-up guide, whose pages are imported with the first visit."""
+    views = Blueprint("setup_guide", __name__)
+    for path, module in _SETUP.items():
+        for view, method in (("show", "GET"), ("submit", "POST")):
+            views.add_url_rule(f"{PAGE}{path}", f"{module}_{view}", partial(_guide, module, view), methods=[method])
+    views.add_url_rule(ANSWER, "finish", partial(_guide, "trial", "finish"), methods=["GET"])
+    return views
+
+
+def _guide(module: str, view: str, /) -> Response:
+    response: Response = getattr(importlib.import_module(f"app.hub.setup_guide.{module}"), view)()
     return response

@@ -16,7 +16,7 @@ from werkzeug.exceptions import NotFound
 
 from app.contract.errors import UnknownTenant
 from app.contract.tenants.brand_levels import ThemeNames
-from app.hub import pages
+from app.hub import pages, setup_guide
 from app.hub.locale import LANGUAGES, SOURCE
 from app.hub.rendering.page import HTML, Page, accepts_gzip, all_pages, compress
 from app.hub.tenants.branding import PageBranding
@@ -140,8 +140,9 @@ _INTERACTIONS: Final = {"harbor": _APPLICATION, "member": _ORGANIZATION, "member
 @cache
 def pages_by_name() -> dict[str, type[Page]]:
     """Return every page class by its name."""
-    for module in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
-        importlib.import_module(module.name)
+    for package in (pages, setup_guide):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
     importlib.import_module("app.hub.theme_editor.page")
     return {page.__name__: page for page in all_pages()}
 

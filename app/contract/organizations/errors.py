@@ -302,3 +302,43 @@ class TooManyInvitationLinks(ApiError):
 
     code, status, message = 8188, 403, "Organization limit reached"
     description = "The organization has the maximum number of active invitation links. Turn one off first."
+
+
+class TooManySetupLinks(ApiError):
+    """A limit of one organization; the interface has no code of its own for it."""
+
+    code, status, message = 8188, 403, "Organization limit reached"
+    description = "The organization has the maximum number of active set-up links. Revoke one first."
+
+
+class UnknownSetupLink(ApiError):
+    """The interface has no code of its own for it."""
+
+    code, status, message = 8169, 404, "Set-up link not found"
+    description = "The organization has no set-up link with this ID."
+
+
+class ClosedSetupLink(ApiError):
+    """The interface has no code of its own for it."""
+
+    code, status, message = 8175, 400, "Set-up link is closed"
+    description = "The set-up link was completed, revoked or used up, or expired."
+
+
+class SetupSessionOver(ApiError):
+    """Only the hub gets it."""
+
+    code, status, message = 8175, 403, "Set-up session is over"
+    description = "The session of the set-up guide expired, or its link was revoked."
+
+
+class SetupEntryRefused(ApiError):
+    """Only the hub gets it. Its one problem is the entry's name and a reason: missing, malformed, unreadable, shared or expired."""
+
+    code, status, message = 7900, 422, "An entry can't be used"
+    description = "A value of the set-up can’t be used."
+
+
+class SetupIncomplete(ApiError):
+    code, status, message = 7900, 409, "The set-up is incomplete"
+    description = "An earlier step of the guide isn’t done."

@@ -229,7 +229,7 @@ ORGANIZATIONS: Final = ChapterGroup(
         Chapter(
             "Connections",
             "Single sign-on of an organization with its identity provider, by SAML or OpenID Connect.",
-            ("organization_connections",),
+            ("organization_connections", "organization_setup_links"),
         ),
     ),
     "The companies among your customers, with members, roles and domains.",

@@ -13,6 +13,7 @@ from flask import Blueprint, Response
 
 from app.contract import errors
 from app.contract.federation.pages import connection_pages
+from app.contract.organizations.setup_operations import ANSWER, TRIAL_STATE
 from app.contract.steps import StepResponse
 from app.hub import journey
 from app.hub.components.carried_identifier import carried_identifier
@@ -103,6 +104,8 @@ def start_for_application() -> Response:
 def finish(address_key: str = "", *, is_saml: bool = False) -> Response:
     """Handle the provider's callback. The next page's address has none of its parameters."""
     visit = current_visit()
+    if visit.query.get("state", "").startswith(f"{TRIAL_STATE}."):
+        return redirect_to(f"{ANSWER}?{visit.query_text}")
     answer: dict[str, Any] = {name: visit.query.get(name, "")[:_MAX_LENGTH] for name in _ANSWERED}
     answer["user"] = _posted_name(visit.query.get("user", ""), answer["state"])
     if visit.interaction is None:

@@ -109,6 +109,11 @@ class HubServices:
         return f"{self.cookie_prefix}gatehouse-invitation-link"
 
     @cached_property
+    def setup_cookie(self) -> str:
+        """Name of the cookie with the session of the set-up guide, which a link opened."""
+        return f"{self.cookie_prefix}gatehouse-setup"
+
+    @cached_property
     def state_cookie(self) -> str:
         """Name of the session iframe's cookie. Its path is the iframe's, which `__Host-` does not allow."""
         return f"{'__Secure-' if self.cookie_prefix else ''}gatehouse-state"

@@ -6,6 +6,7 @@ from app.identity.authentication.registration import choice_lists
 from app.identity.credentials import credential_store
 from app.identity.directory.accounts import pin_hash, provider_tokens
 from app.identity.directory.organizations.connections import organization_connection_store
+from app.identity.directory.organizations.setup import setup_link_store
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import client_secrets, tenant_secrets
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
@@ -35,6 +36,7 @@ def _of_tenant(services: IdentityServices, tenant: tenant_writes.TenantRow) -> i
         count += resource_store.reencrypt(work, services.encryption)
         count += provider_tokens.reencrypt(work, services.encryption)
         count += organization_connection_store.reencrypt(work, services.encryption)
+        count += setup_link_store.reencrypt(work, services.encryption)
         count += client_secrets.reencrypt(work, services.encryption)
         work.commit()
         return count

@@ -106,6 +106,8 @@ class ContinuationPurpose(StrEnum):
     )
     SAML_SIGN_OUT = "saml_sign_out"  # a sign-out at a SAML provider, until its answer
     UNSOLICITED = "unsolicited"  # an accepted SAML answer without request, until the person confirms it
+    SETUP_SESSION = "setup_session"  # an administrator of an organization in the set-up guide
+    SETUP_TRIAL = "setup_trial"  # the state of a sign-in that tries a connection of the guide
     SEEN = "seen"  # a device or place that an account signed in from
 
 

@@ -10,6 +10,7 @@ import pytest
 from app.contract.catalogue import CATALOGUE, WHOLE_LIST, load_catalogue
 from app.contract.organizations.invitation_link_operations import ListInvitationLinks
 from app.contract.organizations.join_request_operations import ListJoinRequests
+from app.contract.organizations.setup_operations import ListSetupLinks
 from app.contract.paging import DEFAULT_SIZE, Paged
 from app.contract.published.examples import load_examples
 from tests.support.organizations.invitations import LINKS, InvitingBusiness
@@ -34,6 +35,7 @@ LISTS: Mapping[str, Callable[[InvitingBusiness], tuple[str, dict[str, Any]]]] = 
     "organization_domains.list": lambda item: (f"{PATH}/{item.org}/domains", {}),
     "organization_invitations.list_all": lambda item: ("/v2/manage/invitations", {"orgid": item.org}),
     "organization_invitation_links.list_all": lambda item: (LINKS, {"orgid": item.org}),
+    "organization_setup_links.list": lambda item: (f"{PATH}/{item.org}/setup-links", {}),
 }
 """Join requests need people who ask: tests/api/organizations/members/test_join_requests.py."""
 
@@ -51,12 +53,18 @@ def inviter(new_tenant_server: NewTenantServer) -> InvitingBusiness:
         answered(made.send("POST", f"{PATH}/{made.org}/domains", {"DomainName": f"d{number}.example"}))
         made.invite(f"guest{number}@example.com")
         made.link()
+        answered(made.send("POST", f"{PATH}/{made.org}/setup-links", {}))
     return made
 
 
 def test_every_list_has_a_case() -> None:
     assert set(PAGED) == {*LISTS, "organization_join_requests.list"}
-    assert set(UNPAGED) == set(PAGED) - {"organization_join_requests.list", "organization_invitation_links.list_all"}
+    of_our_own = {
+        "organization_join_requests.list",
+        "organization_invitation_links.list_all",
+        "organization_setup_links.list",
+    }
+    assert set(UNPAGED) == set(PAGED) - of_our_own
 
 
 def listed(inviter: InvitingBusiness, name: str, **page: int) -> list[Any]:
@@ -82,7 +90,7 @@ def test_list_without_page_is_complete(inviter: InvitingBusiness, subtests: pyte
             assert listed(inviter, name) == listed(inviter, name, page=1, pagesize=200)
 
 
-@pytest.mark.parametrize("request_class", [ListInvitationLinks, ListJoinRequests])
+@pytest.mark.parametrize("request_class", [ListInvitationLinks, ListJoinRequests, ListSetupLinks])
 def test_lists_of_our_own_begin_with_the_first_page(request_class: type[Paged]) -> None:
     assert request_class.model_construct().window == (DEFAULT_SIZE, 0)
 

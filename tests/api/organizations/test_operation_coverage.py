@@ -8,6 +8,7 @@ from app.contract.catalogue import CATALOGUE, load_catalogue
 from tests.api.organizations import test_connection_operations as connection_operations
 from tests.api.organizations import test_operations as organization_operations
 from tests.api.organizations import test_role_operations as organization_role_operations
+from tests.api.organizations import test_setup_links as setup_links
 from tests.api.organizations.domains import test_operations as domain_operations
 from tests.api.organizations.invitations import test_link_operations as invitation_link_operations
 from tests.api.organizations.invitations import test_operations as invitation_operations
@@ -22,8 +23,19 @@ FILES = (
     domain_operations,
     member_operations,
     organization_role_operations,
+    setup_links,
 )
-PARTS = ("s", "_permissions", "_roles", "_members", "_domains", "_connections", "_invitations", "_invitation_links")
+PARTS = (
+    "s",
+    "_permissions",
+    "_roles",
+    "_members",
+    "_domains",
+    "_connections",
+    "_invitations",
+    "_invitation_links",
+    "_setup_links",
+)
 AREAS = tuple(f"organization{name}" for name in PARTS)
 REFUSALS: list[RefusedCall] = [refusal for file in FILES for refusal in file.REFUSALS]
 RAISED = {(refusal.operation, refusal.code) for refusal in REFUSALS}

@@ -272,6 +272,7 @@ WRITES: tuple[Write, ...] = (
     )),
     Write("organization_invitation_links.revoke", "org:manage", MANAGER, _linked),
     Write("organization_connections.create", "a connection", ALL, lambda env: (f"{PATH}/{env.org}/connections", OIDC)),
+    Write("organization_setup_links.create", "a connection", ALL, lambda env: (f"{PATH}/{env.org}/setup-links", {})),
     _connection("update", "", {"Issuer": "https://evil.example", **_ADDRESSES}),
     _connection("delete", ""),
     _connection("set_status", "/status", {"Active": False}),
@@ -307,6 +308,7 @@ _PERSON = (
     "an account is what its scope writes: `profile:update` sets passwords, and so signs in as anyone but a program"
 )
 WITHOUT: dict[str, str] = {
+    "organization_setup_links.revoke": "only takes a link away",
     "tokens.impersonate": "needs all itself",
     "tokens.refresh": "needs all itself",
     "tokens.revoke_refresh": "ends tokens",

@@ -55,6 +55,8 @@ FAMILIES = {
         "organizations/connections/test_sign_in",
         "organizations/connections/test_separation",
         "organizations/connections/test_required_form",
+        "organizations/setup/test_journey",
+        "organizations/setup/test_link_life",
     ),
     "providers": (
         "federation/test_account_confirmation",

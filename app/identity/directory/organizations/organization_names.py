@@ -12,7 +12,7 @@ from app.kit import randomness
 
 ORGANIZATION, CONNECTION, DOMAIN, ROLE = "org_", "conn_", "org_domain_", "role_"
 PERMISSION, INVITATION, USER_ROLE, GROUP_ROLE = "perm_", "inv_", "user_role_", "group_role_"
-JOIN_REQUEST = "join_request_"
+JOIN_REQUEST, SETUP_LINK = "join_request_", "setup_link_"
 _RANDOM_PART: Final = 16
 _MAX_KEY_LENGTH: Final = 400  # the columns `name_key`; compatibility forms may be longer than the name
 

@@ -188,6 +188,29 @@ organization_last_used = tenant_table(
     Index("ix_organization_last_used_org", "tenant_id", "org_id"),
 )
 
+organization_setup_links = tenant_table(
+    "organization_setup_links",
+    Column("link_id", Id, primary_key=True),
+    Column("org_id", Id, nullable=False),
+    Column("token_hash", Id, nullable=False),
+    Column("status", String(16), nullable=False),  # open, revoked or completed
+    Column("openings", Integer, nullable=False),
+    Column("max_openings", Integer, nullable=False),
+    Column("session_hours", Integer, nullable=False),
+    Column("joins", Boolean, nullable=False),  # whether people who sign in first join the organization
+    Column("address_key", String(64), nullable=False),  # the opaque part of the connection's addresses
+    Column("connection_id", Id),  # the connection that was set up
+    Column("draft", Json, nullable=False),
+    Column("sealed", LargeBinary),  # the secrets of the draft, encrypted
+    Column("created_at", Instant, nullable=False),
+    Column("opened_at", Instant),  # the last time
+    Column("ends_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),  # when the row is deleted
+    UniqueConstraint("tenant_id", "token_hash", name="uq_organization_setup_links_token"),
+    Index("ix_organization_setup_links_org", "tenant_id", "org_id", "created_at"),
+    Index("ix_organization_setup_links_expires", "tenant_id", "expires_at"),
+)
+
 OF_ORGANIZATION = (
     organization_last_used,
     organization_user_roles,
@@ -198,5 +221,6 @@ OF_ORGANIZATION = (
     organization_invitations,
     organization_link_users,
     organization_join_requests,
+    organization_setup_links,
 )
 """The tables whose rows belong to one organization and are deleted with it."""

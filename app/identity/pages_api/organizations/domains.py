@@ -32,7 +32,7 @@ def read(context: Context, req: domain_pages.DomainsRequest) -> domain_pages.Dom
     used = domains.used_by_connections(context, req.organization)
     return domain_pages.DomainsResponse(
         organization=organization_page_views.own(context, account, [scope.actor])[0],
-        domains=[_view(item, used) for item in _held(context, req.organization)],
+        domains=[view(item, used) for item in _held(context, req.organization)],
         **organization_page_views.account_view(context, session, account),
     )
 
@@ -83,7 +83,8 @@ def _held(context: Context, org_id: str) -> list[OrganizationDomain]:
     return domains.of_organizations(context, [org_id])[org_id]
 
 
-def _view(item: OrganizationDomain, used: set[str]) -> domain_pages.OwnDomain:
+def view(item: OrganizationDomain, used: set[str]) -> domain_pages.OwnDomain:
+    """Return a domain as pages show it. `used`: the names of those that connections use."""
     return domain_pages.OwnDomain(
         id=item.domain_id,
         name=item.domain,

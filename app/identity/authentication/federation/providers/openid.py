@@ -97,6 +97,19 @@ class OpenIdProvider:
     def fetch_identity(
         self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
     ) -> tuple[ProviderIdentity, ProviderTokens | None]:
+        claims, token = self.fetch_claims(request, parameters, now)
+        with checking(ConnectionCheck.USERINFO, *tokens_in(token)):
+            identity = self.identity_of(claims)
+        if quirks_of(self.settings).posts_user:
+            from app.identity.authentication.federation.providers.posted_user import with_posted_name  # noqa: PLC0415 - for Apple only
+
+            identity = with_posted_name(identity, parameters.get("user", ""))
+        return replace(identity, is_anew=_is_reauthenticated(claims, request.requested_at)), read_tokens(token, now)
+
+    def fetch_claims(
+        self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
+    ) -> tuple[dict[str, Any], Mapping[str, Any]]:
+        """Return the verified claims for the callback's parameters, and the token response. Raises as `fetch_identity`."""
         metadata = self.metadata_cache.metadata(self.issuer)
         self._check_issuer(parameters, metadata)
         token = exchange_code(
@@ -109,13 +122,7 @@ class OpenIdProvider:
         )
         quirks = quirks_of(self.settings)
         with checking(ConnectionCheck.USERINFO, *tokens_in(token)):
-            claims = self.verified_claims(token, metadata, request.nonce if quirks.returns_nonce else None, now)
-            identity = self.identity_of(claims)
-        if quirks.posts_user:
-            from app.identity.authentication.federation.providers.posted_user import with_posted_name  # noqa: PLC0415 - for Apple only
-
-            identity = with_posted_name(identity, parameters.get("user", ""))
-        return replace(identity, is_anew=_is_reauthenticated(claims, request.requested_at)), read_tokens(token, now)
+            return self.verified_claims(token, metadata, request.nonce if quirks.returns_nonce else None, now), token
 
     def redeem_code(
         self, code: str, redirect_uri: str, now: datetime

@@ -101,7 +101,13 @@ def provider_of(context: Context, record: OrganizationConnectionRecord | None) -
             expected="the issuer of the organization’s own provider",
             received=str(record.content["issuer"]),
         )
-    secret = organization_connection_store.secrets_of(context, record).get("client_secret", "")
+    return client_of(
+        context, record, organization_connection_store.secrets_of(context, record).get("client_secret", "")
+    )
+
+
+def client_of(context: Context, record: OrganizationConnectionRecord, secret: str) -> OrganizationOpenIdProvider:
+    """Return the client of a connection, active or not, with this client secret."""
     content, attributes = record.content, Attributes.model_validate(record.content["attributes"])
     settings = ConnectionSettings.model_construct(
         key=content["client_id"],

@@ -156,10 +156,19 @@ def has_name(context: Context, org_id: str, name: str, *, other_than: str = "") 
     return context.work.one(select(C.connection_id).where(*where)) is not None
 
 
+def new_address_key() -> str:
+    """Return the opaque part of the addresses of a new connection."""
+    return randomness.alphanumeric(_ADDRESS_LENGTH)
+
+
 def add(
-    context: Context, org_id: str, values: Mapping[str, Any], secrets: Mapping[str, str]
+    context: Context, org_id: str, values: Mapping[str, Any], secrets: Mapping[str, str], *, address_key: str = ""
 ) -> OrganizationConnectionRecord:
-    """Add an active connection. Raises OrganizationConnectionTaken, DomainOfOtherConnection."""
+    """Add an active connection. Raises OrganizationConnectionTaken, DomainOfOtherConnection.
+
+    Args:
+        address_key: the opaque part of its addresses, by default a new one.
+    """
     connection_id = organization_names.mint(organization_names.CONNECTION)
     row = {
         **values,
@@ -167,7 +176,7 @@ def add(
         "connection_id": connection_id,
         "org_id": org_id,
         "name_key": values["name"].lower(),
-        "address_key": randomness.alphanumeric(_ADDRESS_LENGTH),
+        "address_key": address_key or new_address_key(),
         "is_active": True,
         "sealed": _seal(context, connection_id, secrets),
         "created_at": context.now,

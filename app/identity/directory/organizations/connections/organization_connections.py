@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -51,8 +52,18 @@ def require(context: Context, organization: OrganizationRecord, connection_id: s
     return found
 
 
-def create(context: Context, req: organization_connection_operations.CreateConnection) -> OrganizationConnectionRecord:
+def create(
+    context: Context,
+    req: organization_connection_operations.CreateConnection,
+    *,
+    address_key: str = "",
+    known: Mapping[str, Any] | None = None,
+) -> OrganizationConnectionRecord:
     """Create a connection.
+
+    Args:
+        address_key: the opaque part of its addresses, where the provider knows them already.
+        known: what was read from the provider's metadata before.
 
     Raises:
         BadField: a member is missing, malformed or of the other kind; the metadata or the issuer is unreachable.
@@ -69,11 +80,14 @@ def create(context: Context, req: organization_connection_operations.CreateConne
         certificate, secrets[SP_KEY] = saml_certificates.generate(organization.org_id, context.now)
         content["sp_certificate"] = certificate
     organizations.lock_active(context, organization.org_id)
+    content |= known or {}
     due_at = _metadata_due_at(context, content)
     values = {
         "name": req.name, "kind": req.connection_type, "domain": domain, "content": content, "metadata_due_at": due_at,
     }  # fmt: skip
-    connection = organization_connection_store.add(context, organization.org_id, values, secrets)
+    connection = organization_connection_store.add(
+        context, organization.org_id, values, secrets, address_key=address_key
+    )
     membership_domains.forget(context)
     record(context, "organization.connection_created", connection)
     return connection
@@ -179,7 +193,7 @@ def _content(
         return _complete_saml(context, content, members, stored), dict(secrets)
     if "issuer" in members and members["issuer"] != stored.get("issuer"):
         content = {name: value for name, value in content.items() if name in members or name not in _DISCOVERED}
-    completed = _complete_oidc(context, content)
+    completed = complete_openid(context, content)
     if req.client_secret and req.client_secret != MASKED:
         secrets = {CLIENT_SECRET: req.client_secret}
     elif CLIENT_SECRET in req.model_fields_set and not req.client_secret:
@@ -201,7 +215,7 @@ def _complete_saml(
         raise _wrong(refused.field, refused.why) from None
 
 
-def _complete_oidc(context: Context, content: dict[str, Any]) -> dict[str, Any]:
+def complete_openid(context: Context, content: dict[str, Any]) -> dict[str, Any]:
     """Discover the addresses that are not given (OpenID Connect Discovery section 4). Raises BadField."""
     for name in ("issuer", "client_id"):
         if not content.get(name):

@@ -1,0 +1,1 @@
+"""Links by which administrators of organizations set up their connection, and what they entered so far."""

@@ -1,0 +1,157 @@
+"""Reads a provider's configuration from what an administrator pasted into the set-up guide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from app.contract import errors
+from app.contract.federation.connections import is_provider_url
+from app.contract.organizations.setup_operations import SaveSetupEntries
+from app.identity.directory.organizations.connections import organization_connections, shared_issuers
+from app.identity.directory.organizations.setup import setup_draft
+from app.identity.directory.organizations.setup.setup_draft import SECRET, SetupDraft
+from app.identity.directory.organizations.setup.setup_link_store import SetupLinkRecord
+from app.identity.directory.organizations.setup.setup_products import OPENID, ProductProtocol
+from app.identity.platform.context import Context
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.kit.limits.rate_limits import Rate
+
+_READS: Final = Rate(60, 3600)
+"""Configurations that one link may read: each is a request to an address that its holder names."""
+_DISCOVERY: Final = "/.well-known/openid-configuration"
+_METADATA_TYPES: Final = "application/samlmetadata+xml, application/xml"
+
+
+class _Refused(Exception):
+    """An entry that cannot be used, and why: a reason of `SetupEntryRefused`."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
+        self.name, self.reason = name, reason
+
+
+def save(context: Context, link: SetupLinkRecord, req: SaveSetupEntries) -> None:
+    """Save what was typed, and the connection's content where the provider's configuration can be read.
+
+    Raises SetupIncomplete without a product, SetupEntryRefused for an entry that cannot be used (what was typed stays), ClosedSetupLink,
+    TooManyRequests.
+    """
+    before = setup_draft.of_link(context, link)
+    chosen = before.chosen
+    if chosen is None:
+        raise errors.SetupIncomplete
+    _, protocol = chosen
+    typed = {item.name: str(getattr(req, item.name)).strip() for item in protocol.fields if item.name != SECRET}
+    secret = req.client_secret.strip() or before.secret
+    content: dict[str, Any] = {}
+    refused: _Refused | None = None
+    try:
+        content = _content(context, link, before, protocol, {**typed, SECRET: secret})
+    except _Refused as problem:
+        refused = problem
+    setup_draft.change(context, link, lambda draft: _changed(draft, before.key, typed, secret, content))
+    if refused is not None:
+        raise errors.SetupEntryRefused(problems=[(refused.name, refused.reason)], commit_on_raise=True)
+
+
+def _changed(
+    draft: SetupDraft, key: str, typed: Mapping[str, str], secret: str, content: Mapping[str, Any]
+) -> SetupDraft:
+    """Return the draft with these entries; another tab may have chosen another product meanwhile."""
+    entries = {**draft.entries, key: typed}
+    secrets = {**draft.secrets, **({key: secret} if secret else {})}
+    if key != draft.key:
+        return replace(draft, entries=entries, secrets=secrets)
+    is_same = bool(content) and content == draft.content and secret == draft.secret
+    version = draft.version if is_same else draft.version + 1
+    trial = draft.trial if is_same else None
+    return replace(draft, entries=entries, secrets=secrets, content=content, version=version, trial=trial)
+
+
+def _content(
+    context: Context, link: SetupLinkRecord, draft: SetupDraft, protocol: ProductProtocol, typed: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the content of the connection. Raises _Refused, TooManyRequests."""
+    if draft.protocol == OPENID:
+        return _openid(context, link, protocol, typed)
+    return _saml(context, link, typed)
+
+
+def _openid(
+    context: Context, link: SetupLinkRecord, protocol: ProductProtocol, typed: Mapping[str, str]
+) -> dict[str, Any]:
+    values = {**protocol.settings}
+    for item in protocol.fields:
+        if not typed[item.name]:
+            raise _Refused(item.name, "missing")
+        if item.name != SECRET:
+            whole = item.whole_value(typed[item.name])
+            if whole is None:
+                raise _Refused(item.name, "malformed")
+            values[item.name] = whole
+    issuer = values["issuer"].removesuffix(_DISCOVERY)
+    if not is_provider_url(issuer):
+        raise _Refused("issuer", "malformed")
+    if shared_issuers.is_shared(issuer):
+        raise _Refused("issuer", "shared")
+    context.count_against("setup.configuration", _READS, link.link_id)
+    spellings = (issuer, issuer.rstrip("/") if issuer.endswith("/") else f"{issuer}/")  # people add or drop a slash
+    for spelled in spellings:
+        try:
+            return organization_connections.complete_openid(
+                context, {"issuer": spelled, "client_id": values["client_id"]}
+            )
+        except errors.BadField:
+            continue
+    raise _Refused("issuer", "unreadable")
+
+
+def _saml(context: Context, link: SetupLinkRecord, typed: Mapping[str, str]) -> dict[str, Any]:
+    """Return the content by pasted metadata, else by that at an address. Raises _Refused."""
+    from app.identity.platform.saml import metadata_reader  # noqa: PLC0415 - few tenants have any
+    from app.identity.platform.saml.saml_names import REDIRECT  # noqa: PLC0415 - as above
+    from app.identity.platform.saml.saml_rules import SamlRefusal  # noqa: PLC0415 - as above
+
+    name = "metadata" if typed.get("metadata") or "metadata_url" not in typed else "metadata_url"
+    if not typed[name]:
+        raise _Refused(name, "missing")
+    document = typed["metadata"].encode() if name == "metadata" else _fetched(context, link, typed[name])
+    try:
+        read = metadata_reader.read_metadata(document, context.now)
+    except SamlRefusal:
+        raise _Refused(name, "unreadable") from None
+    if read.provider is None or not read.provider.services or not read.provider.signing_certificates:
+        raise _Refused(name, "unreadable")
+    valid = [item for item in read.provider.signing_certificates if _is_valid(context, item)]
+    if not valid:
+        raise _Refused(name, "expired")
+    service = next((item for item in read.provider.services if item.binding == REDIRECT), read.provider.services[0])
+    return {
+        "idp_entity_id": read.entity_id,
+        "idp_certificate": valid[0],
+        "idp_sign_in_url": service.location,
+        "idp_metadata_url": typed[name] if name == "metadata_url" else "",
+        "is_idp_initiated": False,
+    }
+
+
+def _fetched(context: Context, link: SetupLinkRecord, address: str) -> bytes:
+    """Return the document at an address. Raises _Refused, TooManyRequests."""
+    if not is_provider_url(address):
+        raise _Refused("metadata_url", "malformed")
+    context.count_against("setup.configuration", _READS, link.link_id)
+    context.work.release_connection()
+    try:
+        return outbound_http.get_content(context.services.provider_metadata.resolver, address, _METADATA_TYPES)
+    except ProviderUnavailable:
+        raise _Refused("metadata_url", "unreadable") from None
+
+
+def _is_valid(context: Context, certificate: str) -> bool:
+    from app.identity.platform import saml_certificates  # noqa: PLC0415 - few tenants have any
+
+    starts, ends = saml_certificates.validity(certificate)
+    return starts <= context.now < ends

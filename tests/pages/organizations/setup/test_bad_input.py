@@ -1,0 +1,295 @@
+"""Bad input at each step of the set-up guide: it is said at the field, and what was typed stays."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote, urlencode
+
+import pytest
+
+from tests.support.fakes.identity_provider import CLIENT, SECRET
+from tests.support.organizations.connected_organization import DOMAIN, MINA
+from tests.support.organizations.connections import certificate
+from tests.support.organizations.management import PATH
+from tests.support.organizations.setup_guides import SetupByLink
+from tests.support.tenants.tenant_server import answered
+from tests.support.visitors.visitor import NewVisitorAt
+
+UNREADABLE = "We couldn’t read a sign-in configuration there."
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("", "Enter a domain."),
+        ("not a domain", "Enter a domain that your organization owns"),
+        ("gmail.com", "Enter a domain that your organization owns"),
+        ("x" * 260 + ".example", "Use 253 characters or fewer."),
+        ("no-mail.example", "Enter a domain that your organization owns"),
+    ],
+)
+def test_wrong_domain_gets_an_error_at_its_field(setup: SetupByLink, name: str, sentence: str) -> None:
+    page = setup.open().press("Add domain", name=name)
+    assert sentence in page.text
+    assert page.title.startswith("Error: ")
+    assert f'value="{name}"' in page.html or not name
+
+
+def test_domain_of_another_organization_cannot_be_added(setup: SetupByLink) -> None:
+    setup.business.create("Initech", Domains=[{"DomainName": DOMAIN, "IsVerified": True}])
+    assert "This domain is already in use." in setup.open().press("Add domain", name=DOMAIN).text
+
+
+def test_domain_that_was_added_before_stays(setup: SetupByLink) -> None:
+    page = setup.open().press("Add domain", name=DOMAIN)
+    again = page.press("Add domain", name=DOMAIN)
+    assert again.html.count('id="name-org_domain_') == 1
+
+
+@pytest.mark.parametrize("product", ["", "windows", "x" * 5_000, "../okta"])
+def test_unknown_product_is_refused(setup: SetupByLink, product: str) -> None:
+    page = setup.with_domain()
+    fields = page.form("Okta").fields
+    shown = setup.visitor.send("POST", f"{setup.visitor.home}/setup/provider", {**fields, "product": product})
+    assert "Choose a provider from the list" in shown.text
+    assert shown.status == 400
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ({"issuer": ""}, "Fill in this field."),
+        ({"client_id": " "}, "Fill in this field."),
+        ({"client_secret": ""}, "Fill in this field."),
+        ({"issuer": "okta"}, "That doesn’t look right."),
+        ({"issuer": "http://10.0.0.1"}, "That doesn’t look right."),
+        ({"issuer": "https://127.0.0.1:1"}, UNREADABLE),
+        ({"issuer": "https://accounts.example/#f"}, "That doesn’t look right."),
+        ({"issuer": "https://login.microsoftonline.com/common/v2.0"}, "Anyone can have an account there."),
+        ({"issuer": "https://gitlab.com"}, "Anyone can have an account there."),
+        ({"client_id": "x" * 2_001}, "Use 2000 characters or fewer."),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_unusable_value_gets_an_error_at_its_field(setup: SetupByLink, typed: dict[str, str], sentence: str) -> None:
+    values = {"issuer": setup.provider.url, "client_id": CLIENT, "client_secret": SECRET, **typed}
+    page = setup.with_product().press("Save and continue", **values)
+    assert page.heading == "Connect OpenID Connect"
+    assert sentence in page.text
+    assert page.title.startswith("Error: ")
+    for name in typed.keys() & {"issuer", "client_id"}:
+        assert typed[name].strip()[:100] in page.html
+    assert setup.visitor.open("/setup/test").heading == "Connect OpenID Connect"
+
+
+@pytest.mark.parametrize("status", [404, 500])
+def test_provider_without_a_configuration_is_refused(setup: SetupByLink, status: int) -> None:
+    setup.provider.answers["/.well-known/openid-configuration"] = (status, {}, b"")
+    assert UNREADABLE in setup.with_values().text
+
+
+def test_refused_values_stay_for_the_next_opening(setup: SetupByLink, new_visitor_at: NewVisitorAt) -> None:
+    setup.with_values(issuer="https://127.0.0.1:1")
+    other = new_visitor_at(setup.tenant)
+    page = setup.open(other)
+    assert page.heading == "Connect OpenID Connect"
+    assert "https://127.0.0.1:1" in page.html
+    assert "Saved. Leave it empty to keep it." in page.text
+
+
+def test_one_link_cannot_use_up_the_look_ups_of_all(setup: SetupByLink) -> None:
+    page = setup.open().press("Add domain", name=DOMAIN)
+    shown = [page.press(f"Verify {DOMAIN}").status for _ in range(31)]
+    assert shown[-1] == 429
+    assert shown.count(429) == 2
+
+
+def test_discovery_address_and_slash_are_understood(setup: SetupByLink) -> None:
+    page = setup.with_values(issuer=f"{setup.provider.url}/.well-known/openid-configuration")
+    assert page.heading == "Test the sign-in"
+
+
+@pytest.mark.parametrize(
+    ("change", "finding"),
+    [
+        (
+            {"answers": {"/token": (401, {"Content-Type": "application/json"}, b'{"error":"invalid_client"}')}},
+            "invalid_client",
+        ),
+        ({"claims": {"aud": "another-client"}}, "another-client"),
+        ({"claims": {"nonce": "other"}}, "The token’s nonce"),
+        ({"claims": {"sub": None}}, "The token has no sub"),
+        ({"answers": {"/token": (503, {}, b"")}}, "The token endpoint didn’t answer"),
+    ],
+    ids=["client", "audience", "nonce", "subject", "down"],
+)
+def test_refused_test_names_the_failed_check(setup: SetupByLink, change: dict[str, Any], finding: str) -> None:
+    page = setup.with_values()
+    for name, value in change.items():
+        getattr(setup.provider, name).update(value)
+    shown = setup.test(page)
+    assert "The test didn’t work" in shown.text
+    assert finding in shown.text.replace("`", "")
+    assert SECRET not in shown.html
+    assert setup.visitor.open("/setup/activate").heading == "Test the sign-in"
+    setup.provider.claims.clear()
+    setup.provider.answers.clear()
+    assert "The test worked" in setup.test(shown, "Try again").text
+
+
+def test_canceled_test_shows_access_denied(setup: SetupByLink) -> None:
+    redirected = setup.with_values().press("Sign in to test")
+    answer = setup.provider.refuses(redirected.address)
+    path = redirected.address.partition("redirect_uri=")[2].partition("&")[0]
+    shown = setup.visitor.open(f"{unquote(path)}?{urlencode(answer)}")
+    assert "access_denied" in shown.text
+
+
+def test_provider_without_an_email_is_refused(setup: SetupByLink) -> None:
+    shown = setup.test(setup.with_values(), email=None)
+    assert "The test didn’t work" in shown.text
+    assert "no address" in shown.text
+
+
+def test_email_of_another_domain_is_pointed_out(setup: SetupByLink) -> None:
+    shown = setup.test(setup.with_values(), email="mina@initech.example")
+    assert "The test worked" in shown.text
+    assert "This email isn’t at a verified domain" in shown.text
+
+
+def test_secret_claims_are_masked_and_others_shown(setup: SetupByLink) -> None:
+    claims: dict[str, Any] = {
+        "api_token": "s3cr3t-value",
+        "office": {"country": "RO"},
+        "long": "A" * 80,
+        "jwt": "eyJhbGciOiJub25lIn0.eyJ4Ijox.sig",
+    }
+    shown = setup.test(setup.with_values(), **claims)
+    for text in ("s3cr3t-value", "A" * 80, "eyJhbGci"):
+        assert text not in shown.html
+    assert "office.country" in shown.text
+    assert "RO" in shown.text
+
+
+def test_claims_are_shown_in_the_session_that_tried_alone(setup: SetupByLink, new_visitor_at: NewVisitorAt) -> None:
+    setup.tested()
+    other = new_visitor_at(setup.tenant)
+    setup.open(other)
+    page = other.open("/setup/test")
+    assert "given_name" in page.html
+    assert MINA["email"] not in page.html
+    assert MINA["family_name"] not in page.html
+
+
+def test_answer_counts_once_and_in_its_session(setup: SetupByLink, new_visitor_at: NewVisitorAt) -> None:
+    redirected = setup.with_values().press("Sign in to test")
+    address = setup.provider.callback_url(redirected.address, **MINA)
+    stranger = new_visitor_at(setup.tenant)
+    assert stranger.open(address).heading == "Session ended"
+    other = new_visitor_at(setup.tenant)
+    setup.open(other)
+    assert "The test didn’t work" in other.open(address).text
+    assert "The test worked" in setup.visitor.open(address).text
+    assert "The test didn’t work" in setup.visitor.open(address).text
+
+
+def test_answer_of_values_that_changed_since_is_dropped(setup: SetupByLink) -> None:
+    redirected = setup.with_values().press("Sign in to test")
+    setup.visitor.open("/setup/connection").press("Save and continue", client_secret="another")
+    shown = setup.visitor.open(setup.provider.callback_url(redirected.address, **MINA))
+    assert "The test worked" not in shown.text
+    assert setup.visitor.open("/setup/activate").heading == "Test the sign-in"
+
+
+def test_another_claim_for_the_account_needs_another_test(setup: SetupByLink) -> None:
+    page = setup.tested()
+    shown = page.press("Save and continue", id="email", email="email")
+    assert shown.heading == "Test the sign-in"
+    assert "You changed how people are identified." in shown.text
+    assert "The test worked" in setup.test(shown, "Try again").text
+
+
+def test_other_mapping_needs_no_test_and_is_stored(setup: SetupByLink) -> None:
+    page = setup.test(setup.with_values(), department="Night")
+    fields = {
+        "id": "sub",
+        "email": "email",
+        "first_name": "given_name",
+        "last_name": "family_name",
+        "groups": "department",
+    }
+    page.press("Save and continue", **fields).press("Activate")
+    (connected,) = setup.connections()
+    expected = {
+        "ID": "sub",
+        "Email": "email",
+        "FirstName": "given_name",
+        "LastName": "family_name",
+        "Groups": "department",
+    }
+    assert {name: connected["Attributes"][name] for name in expected} == expected
+
+
+def test_domain_lost_before_the_end_is_refused(setup: SetupByLink) -> None:
+    ready = setup.tested().press("Save and continue")
+    domain = answered(setup.business.send("GET", f"{PATH}/{setup.org}/domains"))["Data"][0]
+    answered(setup.business.send("DELETE", f"{PATH}/{setup.org}/domains/{domain['Id']}"))
+    shown = ready.press("Activate")
+    assert "Your domain is no longer verified" in shown.text
+    assert setup.connections() == []
+
+
+def test_domain_of_another_connection_is_refused(setup: SetupByLink) -> None:
+    ready = setup.tested().press("Save and continue")
+    body = {
+        "Name": "other", "ConnectionType": "oidc_custom", "Issuer": setup.provider.url, "ClientId": "c", "ClientSecret": "s",
+        "Domain": DOMAIN,
+    }  # fmt: skip
+    answered(setup.business.send("POST", f"{PATH}/{setup.org}/connections", body))
+    assert "Another connection uses this domain" in ready.press("Activate").text
+    assert len(setup.connections()) == 1
+
+
+def metadata(certificate_text: str) -> str:
+    bare = "".join(line for line in certificate_text.splitlines() if "CERTIFICATE" not in line)
+    return (
+        '<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.globex.example"><IDPSSODescriptor '
+        'protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><KeyDescriptor use="signing"><KeyInfo '
+        f'xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>{bare}</X509Certificate></X509Data></KeyInfo>'
+        '</KeyDescriptor><SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" '
+        'Location="https://idp.globex.example/sso"/></IDPSSODescriptor></EntityDescriptor>'
+    )
+
+
+def test_saml_metadata_is_read_and_activated(setup: SetupByLink) -> None:
+    page = setup.with_product("SAML 2.0")
+    acs = f"{setup.visitor.home}/saml/sp/acs/"
+    assert acs in page.html
+    shown = page.press("Save and continue", metadata=metadata(certificate()))
+    assert shown.heading == "Test the sign-in"
+    assert shown.follow("Continue").press("Activate").heading == "Single sign-on is active"
+    (connected,) = setup.connections()
+    assert (connected["ConnectionType"], connected["IDPEntityId"]) == ("saml_custom", "https://idp.globex.example")
+    assert connected["ACSEndpoint"] in page.html
+    assert connected["IDPCertificate"]["Certificate"].split() == certificate().split()
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ({}, "Fill in this field."),
+        ({"metadata": "no xml"}, UNREADABLE),
+        ({"metadata": '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'}, UNREADABLE),
+        ({"metadata": "<EntityDescriptor/>"}, UNREADABLE),
+        ({"metadata": metadata("AAAA")}, UNREADABLE),
+        ({"metadata_url": "https://127.0.0.1/metadata"}, UNREADABLE),
+        ({"metadata_url": "http://idp.example/metadata"}, "That doesn’t look right."),
+        ({"metadata_url": "ftp://idp.example"}, "That doesn’t look right."),
+        ({"metadata": "x" * 40_001}, "Use 40000 characters or fewer."),
+    ],
+    ids=["nothing", "no xml", "entity", "empty", "certificate", "inward", "http", "ftp", "long"],
+)
+def test_unusable_metadata_gets_an_error(setup: SetupByLink, typed: dict[str, str], sentence: str) -> None:
+    shown = setup.with_product("SAML 2.0").press("Save and continue", **typed)
+    assert shown.heading == "Connect SAML 2.0"
+    assert sentence in shown.text
