@@ -106,14 +106,10 @@ def begin(
     Raises:
         ConnectionBroken: the provider's metadata names no authorization endpoint.
     """
-    text = randomness.token()
+    text, nonce, verifier = randomness.token(), randomness.token(16), randomness.token(48)
+    callback, scopes = f"{context.issuer}{connection.callback}", tuple(scope.split())
     request = AuthenticationRequest(
-        f"{interaction_id}.{text}",
-        randomness.token(16),
-        randomness.token(48),
-        f"{context.issuer}{connection.callback}",
-        context.now,
-        further_scopes=tuple(scope.split()),
+        f"{interaction_id}.{text}", nonce, verifier, callback, context.now, further_scopes=scopes
     )
     language = context.visit.language if context.visit else ""
     try:

@@ -28,6 +28,6 @@ def logout(context: Context, req: saml_operations.SamlMessage) -> StepResponse:
 @saml_operations.metadata.implements
 def read_metadata(context: Context, req: saml_operations.SamlMetadataRequest) -> Document:
     """Return the metadata for one client. Raises SamlConfigurationInvalid."""
-    from app.identity.protocols.saml import provider_metadata  # noqa: PLC0415 - loads lxml and signxml
+    from app.identity.protocols.saml import metadata_endpoint  # noqa: PLC0415 - loads lxml and signxml
 
-    return provider_metadata.document(context, req.app_name)
+    return metadata_endpoint.document(context, req.app_name)
