@@ -71,7 +71,10 @@ def create(tenant_name: str, organization: str, days: int, hours: int, openings:
 @click.argument("tenant_name", metavar="TENANT")
 @click.argument("organization")
 def list_links(tenant_name: str, organization: str) -> None:
-    """List the links of ORGANIZATION of TENANT, oldest first: ID, state, openings and expiry."""
+    """List the links of ORGANIZATION of TENANT.
+
+    The oldest first: ID, state, openings and expiry.
+    """
     from app.identity.directory.organizations.setup import setup_link_store
 
     with _organization(tenant_name, organization) as (context, found):
@@ -89,7 +92,10 @@ def list_links(tenant_name: str, organization: str) -> None:
 @click.argument("organization")
 @click.argument("link_id", metavar="LINK")
 def revoke(tenant_name: str, organization: str, link_id: str) -> None:
-    """Revoke LINK of ORGANIZATION of TENANT, and end the sessions that it opened. An activated connection stays."""
+    """Revoke LINK of ORGANIZATION of TENANT.
+
+    The sessions that it opened end. An activated connection stays.
+    """
     from app.identity.directory.organizations.setup import setup_links
 
     with _organization(tenant_name, organization) as (context, found):

@@ -48,8 +48,9 @@ class SetupLinkPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, SetupLinkPage]:
         fresh = cls(ButtonForm(), "active", "Globex Gardens", short_day("2026-11-30T10:00:00+00:00"), "sample")
-        states = ("used_up", "expired", "revoked", "completed", "unknown", OVER)
-        return {"fresh": fresh, **{state: replace(fresh, state=state) for state in states}}
+        states = ("used_up", "expired", "revoked", "completed", "unknown")
+        closed = {state: replace(fresh, state=state) for state in states}
+        return {"fresh": fresh, **closed, "without a session": replace(fresh, state=OVER)}
 
 
 def show() -> Response:
