@@ -300,8 +300,8 @@ def _headers(media_type: str, cache_control: str) -> tuple[tuple[str, str], ...]
 
 def _shed_as(shed: LoadShed, operation: AnyOperation) -> ApiError:
     """Return the error profile's error for too many requests or an overloaded service."""
-    kinds = (kind for kind in operation.every_error if kind.status == shed.unavailable_status)
-    kind = next(kinds, operation.error_profile.broken)
+    of_callers = operation.error_profile.errors_for(operation.admission.every_auth)
+    kind = next((kind for kind in of_callers if kind.status == shed.unavailable_status), operation.error_profile.broken)
     sentence = "Too many requests are waiting. Try again later."
     return kind(sentence, retry_after_seconds=shed.retry_after_seconds)
 

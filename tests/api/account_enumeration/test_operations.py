@@ -42,6 +42,8 @@ TESTED_ON_PAGES = {
     "hub.begin_register_with_passkey": "as above",
     "hub.mail_captcha_link": "tests/pages/sign_in/test_captcha_link.py",
     "hub.register_for_organization": "the provider names the address: tests/pages/organizations/connections/test_required_form.py",
+    "hub.saml_login": "its fields are parameters of a message, and it reads no identifier: tests/pages/saml",
+    "hub.saml_logout": "as above",
     "hub.find_connection": "it reads the domain alone: tests/pages/organizations/connections/test_home_realms.py",
 }
 

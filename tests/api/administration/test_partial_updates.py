@@ -122,7 +122,7 @@ CASES: dict[str, PartialPut] = {
         {"DataMap": {"Email": "email"}},
         {
             "Domain": None, "DefaultLogoutUrl": None, "FriendlyProviderName": "", "RelayStateParameter": "RelayState",
-            "IsIdpInitiated": False, "IdpCertificate": {"Certificate": None, "Key": None},
+            "IdpCertificate": {"Certificate": None, "Key": None},
         },
     ),
     "oauth_clients.update": PartialPut(client, {"DisplayName": "The shop"}, {"IdTokenTTL": 3600, "DisplayName": None}),

@@ -39,7 +39,7 @@ NO_POLICIES: dict[str, Any] = {
         "RequireNumber": None, "RequireSpecialChar": None,
     },
     "SessionPolicy": {"AccessTokenTTL": None, "RefreshTokenTTL": None},
-    "MethodPolicy": {"AllowedMethods": None},
+    "MethodPolicy": {"AllowedMethods": None, "LdapProvider": None},
 }  # fmt: skip
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ONE = f"{PATH}/{{org}}"

@@ -14,7 +14,7 @@ ACTS: Final = "acts"
 _REPLACING: Final = """
 access_settings.change_addresses access_settings.change_domains access_settings.change_locks access_settings.change_urls
 bigcommerce_stores.replace captcha_settings.change consent_forms.update custom_fields.change_form jwt_clients.update
-jwt_providers.update message_templates.change_mail message_templates.change_sms oauth_providers.update
+jwt_providers.update ldap_providers.update message_templates.change_mail message_templates.change_sms oauth_providers.update
 oauth_registration.replace organization_permissions.update organization_roles.update perfectmind_sites.replace
 registration_schema.change saml_clients.update second_factor_settings.change_config second_factor_settings.change_duo
 second_factor_settings.change_push security_questions.update security_settings.change_passkeys

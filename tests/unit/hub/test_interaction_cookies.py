@@ -11,7 +11,7 @@ from app.hub.web.interaction import MAX_ADDRESS_LENGTH, HubInteraction, Interact
 
 CIPHER = CookieCipher([b"a secret of the tests, long enough"])
 COOKIES = InteractionCookies(CIPHER, "")
-ADDED = 16
+ADDED = 19
 """Members of a cookie since then."""
 SHOP = ("Shop", "https://shop.example/", "https://shop.example")
 BEFORE = ["i", "binding", *SHOP, ["de"], "ada", "", 1, 2]

@@ -118,7 +118,7 @@ def redirect_to_provider(
 
 def step_to(connection: OfferedConnection, lead: str | PostedRequest) -> RedirectStep | FormPostStep:
     """Return the step that leads the browser to the provider."""
-    name, title = (connection.name, connection.title) if connection.org_id else (None, None)
+    name, title = (connection.name, connection.public_title) if connection.org_id else (None, None)
     if isinstance(lead, PostedRequest):
         return FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name, title=connection.title)
     return RedirectStep(address=lead, connection=name, title=title)

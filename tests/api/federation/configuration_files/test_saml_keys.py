@@ -18,6 +18,7 @@ TESTED = {
 WAITING = {
     *(f"saml_clients.{name}" for name in (
         "after_logout_url", "artifact_receiver", "assertion_consumer_service", "attributes", "audiences", "default_request_binding",
+        "encrypt_assertion", "is_active", "sign_assertion", "sign_response",
         "integration_type", "is_idp_initiated", "issuer_url", "login_url", "name_id_format", "not_on_or_after", "relay_state_parameter",
         "reply_url", "saml_version", "sp_certificate", "sp_logout_url",
     )),
