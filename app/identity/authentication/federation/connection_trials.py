@@ -93,6 +93,8 @@ def finish(context: Context, link: SetupLinkRecord, session: ContinuationToken, 
         refusal = ProviderDenied("", check=ConnectionCheck.STATE, expected="the state of this browser’s test, once")
         _record(context, link, session, draft.version, _Result(refusal=_traced(context, link, refusal, [])))
         return
+    if token.facts["version"] != draft.version:  # another provider would receive the code and its verifier
+        return
     request = _request(context, link, parameters["state"], token.facts["nonce"], token.facts["verifier"])
     secrets = [*request.secrets, parameters.get("code", ""), draft.secret]
     result = _ask(context, link, draft, request, parameters)

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlencode
 
 import pytest
 
-from tests.support.fakes.identity_provider import CLIENT, SECRET
+from tests.support.fakes.identity_provider import CLIENT, SECRET, provider
 from tests.support.organizations.connected_organization import DOMAIN, MINA
 from tests.support.organizations.connections import certificate
 from tests.support.organizations.management import PATH
@@ -195,8 +195,10 @@ def test_answer_counts_once_and_in_its_session(setup: SetupByLink, new_visitor_a
 
 def test_answer_of_values_that_changed_since_is_dropped(setup: SetupByLink) -> None:
     redirected = setup.with_values().press("Sign in to test")
+    before = setup.provider.requests_to("/token")
     setup.visitor.open("/setup/connection").press("Save and continue", client_secret="another")
     shown = setup.visitor.open(setup.provider.callback_url(redirected.address, **MINA))
+    assert setup.provider.requests_to("/token") == before, "what is there now gets no code of another"
     assert "The test worked" not in shown.text
     assert setup.visitor.open("/setup/activate").heading == "Test the sign-in"
 
@@ -293,3 +295,19 @@ def test_unusable_metadata_gets_an_error(setup: SetupByLink, typed: dict[str, st
     shown = setup.with_product("SAML 2.0").press("Save and continue", **typed)
     assert shown.heading == "Connect SAML 2.0"
     assert sentence in shown.text
+
+
+def test_another_issuer_gets_no_saved_secret(setup: SetupByLink, new_visitor_at: NewVisitorAt) -> None:
+    """Who has the link, too, could read it at an issuer of their own."""
+    setup.with_values()
+    stranger = new_visitor_at(setup.tenant)
+    setup.open(stranger)
+    with provider(setup.business.tenant.services) as evil:
+        for _ in range(2):
+            shown = stranger.open("/setup/connection").press("Save and continue", issuer=evil.url)
+            if shown.heading == "Test the sign-in":
+                stranger.open(evil.callback_url(shown.press("Sign in to test").address, **MINA))
+            assert evil.requests_to("/token") == 0
+            assert "Fill in this field." in shown.text
+    again = stranger.open("/setup/connection").press("Save and continue", issuer=setup.provider.url)
+    assert "Fill in this field." in again.text

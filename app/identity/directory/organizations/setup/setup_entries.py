@@ -45,7 +45,8 @@ def save(context: Context, link: SetupLinkRecord, req: SaveSetupEntries) -> None
         raise errors.SetupIncomplete
     _, protocol = chosen
     typed = {item.name: str(getattr(req, item.name)).strip() for item in protocol.fields if item.name != SECRET}
-    secret = req.client_secret.strip() or before.secret
+    is_for_same = typed.get("issuer") == before.typed.get("issuer")  # another issuer would receive the present secret
+    secret = req.client_secret.strip() or (before.secret if is_for_same else "")
     content: dict[str, Any] = {}
     refused: _Refused | None = None
     try:
@@ -62,7 +63,8 @@ def _changed(
 ) -> SetupDraft:
     """Return the draft with these entries; another tab may have chosen another product meanwhile."""
     entries = {**draft.entries, key: typed}
-    secrets = {**draft.secrets, **({key: secret} if secret else {})}
+    others = {name: text for name, text in draft.secrets.items() if name != key}
+    secrets = {**others, **({key: secret} if secret else {})}
     if key != draft.key:
         return replace(draft, entries=entries, secrets=secrets)
     is_same = bool(content) and content == draft.content and secret == draft.secret
