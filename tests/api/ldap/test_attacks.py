@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import ldap.dn
 import pytest
+from werkzeug.test import TestResponse
 
 from app.contract.captcha.models import CaptchaChallenge
-from tests.api.ldap.conftest import SignIn
+from tests.api.ldap.conftest import LOGIN, SignIn
+from tests.support.accounts.risky_sign_ins import CHROME, FIREFOX
 from tests.support.services import slapd
 from tests.support.services.identity_service import on_one_database
 from tests.support.services.slapd import PASSWORD, PEOPLE, Slapd
@@ -115,3 +117,33 @@ def test_captcha_opens_the_lock_of_a_linked_account(
     solution = {"captcha_challenge": challenge.token, "captcha_work": worked(challenge.work_seed, challenge.work_bits)}
     answered(sign_in("human@corp.test", **solution))
     answered(sign_in("human@corp.test"))  # the lock is gone
+
+
+def test_new_origin_is_refused_as_for_every_password(
+    corp: Corp, sign_in: SignIn, tenant: TenantServer, directory: Slapd
+) -> None:
+    corp()
+    directory.add_person("traveler")
+    email = "traveler@corp.test"
+    tenant.change_settings(risk={"browser": "refuse"})
+
+    def at(user_agent: str, password: str = PASSWORD) -> TestResponse:
+        body = {"email": email, "password": password}
+        return tenant.send("POST", LOGIN, body, with_secret=False, headers={"User-Agent": user_agent})
+
+    answered(at(FIREFOX))
+    assert refused(at(CHROME)) == (403, 1168)
+    assert refused(at(CHROME, "wrong")) == (401, 966)
+    answered(at(FIREFOX))
+
+
+def test_right_passwords_of_a_network_do_not_use_up_its_limit(
+    corp: Corp, sign_in: SignIn, tenant: TenantServer, directory: Slapd
+) -> None:
+    corp()
+    tenant.change_settings(limits={"sign_in_per_minute_per_address": 2})
+    for name in ("desk1", "desk2", "desk3", "desk4"):
+        directory.add_person(name)
+        answered(sign_in(f"{name}@corp.test"))
+    answers = [refused(sign_in("desk1@corp.test", "wrong"))[0] for _ in range(3)]
+    assert answers == [401, 401, 429]

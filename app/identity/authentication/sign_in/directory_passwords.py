@@ -10,7 +10,7 @@ from typing import Final
 
 from app.contract import errors
 from app.contract.federation.connection_checks import ConnectionCheck
-from app.identity.authentication.sign_in import locks
+from app.identity.authentication.sign_in import locks, risks
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.credentials.ldap import ldap_people, ldap_reports
 from app.identity.credentials.ldap.ldap_directories import DirectoryLogin
@@ -45,6 +45,7 @@ def verify(
         WrongCredentials: also for an empty password, which no directory sees.
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: too many failures; and those of `locks.solve`.
         LoginDisabled, DirectoryPasswordExpired: the directory confirmed the password, but the person may not sign in.
+        NewDevice and the other refusals of `risks.refuse_new_origin`: the password is right.
         DirectoryUnavailable: the directory does not answer as it should; the trace of the request says why.
     """
     attempt = _DirectoryAttempt(context, login, identifier, solution)
@@ -58,6 +59,10 @@ def verify(
         ldap_reports.report(context, login.directory, problem, (password,))
         raise errors.DirectoryUnavailable from None
     attempt.open_lock()
+    holder = linked_identities.find_account(context, person.identity.provider, person.identity.subject)
+    if holder is not None:
+        risks.refuse_new_origin(context, holder)
+    context.give_back_attempts(f"{person.identity.provider} {person.identity.subject}")
     groups = ldap_people.groups_with_roles(login.directory.provider, person.identity.groups or ())
     return replace(person.identity, groups=groups, is_anew=True)
 
