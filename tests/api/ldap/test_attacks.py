@@ -147,3 +147,20 @@ def test_right_passwords_of_a_network_do_not_use_up_its_limit(
         answered(sign_in(f"{name}@corp.test"))
     answers = [refused(sign_in("desk1@corp.test", "wrong"))[0] for _ in range(3)]
     assert answers == [401, 401, 429]
+
+
+def test_lost_group_takes_its_role_before_a_second_factor(
+    corp: Corp, sign_in: SignIn, tenant: TenantServer, directory: Slapd
+) -> None:
+    answered(tenant.send("POST", "/identity/v2/manage/role", {"Roles": [{"Name": "Editor"}]}))
+    dn = directory.add_person("twice")
+    group = directory.add_group("twice-editors", dn)
+    corp(GroupBaseDn=slapd.GROUPS, GroupRoles={"twice-editors": "Editor"})
+    uid = answered(sign_in("twice@corp.test"))["Profile"]["Uid"]
+    assert tenant.read(uid)["Roles"] == ["Editor"]
+    tenant.change_settings(two_factor="required", second_factors={"email": True})
+    directory.replace(group, member=[slapd.SERVICE])
+    body = {"email": "twice@corp.test", "password": PASSWORD}
+    answer = answered(tenant.send("POST", f"{LOGIN}/2fa", body, with_secret=False))
+    assert answer["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
+    assert not tenant.read(uid)["Roles"]

@@ -98,6 +98,8 @@ def _sign_in(
             account_locks.refuse_locked(context, account)
         raise outcome.error or errors.AccountBlocked
     if isinstance(outcome, FactorRequired):  # an account with a second factor gets an identity only after that
+        if linked_identities.is_known(account, identity):
+            directory_roles.apply(context, account, identity)
         return outcome
     linked = federated_sign_in.link(context, account, identity)
     directory_roles.apply(context, linked, identity)
