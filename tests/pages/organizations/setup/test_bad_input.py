@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import unquote, urlencode
+from urllib.parse import unquote, urlencode, urlsplit
 
 import pytest
+from sqlalchemy import select
 
+from app.identity.directory.organizations.connections.organization_connection_store import C
 from tests.support.fakes.identity_provider import CLIENT, SECRET, provider
 from tests.support.organizations.connected_organization import DOMAIN, MINA
 from tests.support.organizations.connections import certificate
@@ -252,14 +254,16 @@ def test_domain_of_another_connection_is_refused(setup: SetupByLink) -> None:
     assert len(setup.connections()) == 1
 
 
-def metadata(certificate_text: str) -> str:
+def metadata(
+    certificate_text: str, binding: str = "HTTP-Redirect", sign_in: str = "https://idp.globex.example/sso"
+) -> str:
     bare = "".join(line for line in certificate_text.splitlines() if "CERTIFICATE" not in line)
     return (
         '<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.globex.example"><IDPSSODescriptor '
         'protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><KeyDescriptor use="signing"><KeyInfo '
         f'xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>{bare}</X509Certificate></X509Data></KeyInfo>'
-        '</KeyDescriptor><SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" '
-        'Location="https://idp.globex.example/sso"/></IDPSSODescriptor></EntityDescriptor>'
+        "</KeyDescriptor><SingleSignOnService "
+        f'Binding="urn:oasis:names:tc:SAML:2.0:bindings:{binding}" Location="{sign_in}"/></IDPSSODescriptor></EntityDescriptor>'
     )
 
 
@@ -284,17 +288,31 @@ def test_saml_metadata_is_read_and_activated(setup: SetupByLink) -> None:
         ({"metadata": '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'}, UNREADABLE),
         ({"metadata": "<EntityDescriptor/>"}, UNREADABLE),
         ({"metadata": metadata("AAAA")}, UNREADABLE),
+        ({"metadata": metadata(certificate(), sign_in="http://idp.globex.example/sso")}, UNREADABLE),
         ({"metadata_url": "https://127.0.0.1/metadata"}, UNREADABLE),
         ({"metadata_url": "http://idp.example/metadata"}, "That doesn’t look right."),
         ({"metadata_url": "ftp://idp.example"}, "That doesn’t look right."),
         ({"metadata": "x" * 40_001}, "Use 40000 characters or fewer."),
     ],
-    ids=["nothing", "no xml", "entity", "empty", "certificate", "inward", "http", "ftp", "long"],
+    ids=["nothing", "no xml", "entity", "empty", "certificate", "without tls", "inward", "http", "ftp", "long"],
 )
 def test_unusable_metadata_gets_an_error(setup: SetupByLink, typed: dict[str, str], sentence: str) -> None:
     shown = setup.with_product("SAML 2.0").press("Save and continue", **typed)
     assert shown.heading == "Connect SAML 2.0"
     assert sentence in shown.text
+
+
+def test_saml_metadata_decides_how_people_get_there(setup: SetupByLink) -> None:
+    """A provider that takes forms alone gets one, and metadata that is read again may change what was read first."""
+    page = setup.with_product("SAML 2.0").press("Save and continue", metadata=metadata(certificate(), "HTTP-POST"))
+    page.follow("Continue").press("Activate")
+    (connected,) = setup.connections()
+    sent = setup.visitor.open(urlsplit(connected["EntityId"]).path)
+    assert 'action="https://idp.globex.example/sso"' in sent.html
+    assert "SAMLRequest" in sent.html
+    with setup.business.tenant.services.database.engine.connect() as connection:
+        (content,) = connection.execute(select(C.content).where(C.connection_id == connected["Id"])).one()
+    assert content["stated"] == []
 
 
 def test_another_issuer_gets_no_saved_secret(setup: SetupByLink, new_visitor_at: NewVisitorAt) -> None:

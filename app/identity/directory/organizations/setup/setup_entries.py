@@ -113,47 +113,43 @@ def _openid(
 
 def _saml(context: Context, link: SetupLinkRecord, typed: Mapping[str, str]) -> dict[str, Any]:
     """Return the content by pasted metadata, else by that at an address. Raises _Refused."""
-    from app.identity.platform.saml import metadata_reader  # noqa: PLC0415 - few tenants have any
-    from app.identity.platform.saml.saml_names import REDIRECT  # noqa: PLC0415 - as above
-    from app.identity.platform.saml.saml_rules import SamlRefusal  # noqa: PLC0415 - as above
+    from app.identity.directory.organizations.connections import provider_certificates, provider_metadata  # noqa: PLC0415 - few tenants have any
+    from app.identity.platform import saml_certificates  # noqa: PLC0415 - as above
 
     name = "metadata" if typed.get("metadata") or "metadata_url" not in typed else "metadata_url"
     if not typed[name]:
         raise _Refused(name, "missing")
-    document = typed["metadata"].encode() if name == "metadata" else _fetched(context, link, typed[name])
     try:
-        read = metadata_reader.read_metadata(document, context.now)
-    except SamlRefusal:
+        document = typed["metadata"].encode() if name == "metadata" else _fetched(context, link, typed[name])
+        read = provider_metadata.read(document, context.now)
+    except provider_metadata.MetadataUnusable:
         raise _Refused(name, "unreadable") from None
-    if read.provider is None or not read.provider.services or not read.provider.signing_certificates:
+    usable = [pem for pem in read.certificates if not saml_certificates.problem_of(pem)]
+    if not usable:
         raise _Refused(name, "unreadable")
-    valid = [item for item in read.provider.signing_certificates if _is_valid(context, item)]
-    if not valid:
+    present = [pem for pem in usable if context.now < saml_certificates.validity(pem)[1]]
+    if not present:
         raise _Refused(name, "expired")
-    service = next((item for item in read.provider.services if item.binding == REDIRECT), read.provider.services[0])
+    certificates = provider_certificates.renewed((), present, context.now)
     return {
-        "idp_entity_id": read.entity_id,
-        "idp_certificate": valid[0],
-        "idp_sign_in_url": service.location,
+        **read.content,
+        **provider_certificates.stored_as(certificates),
         "idp_metadata_url": typed[name] if name == "metadata_url" else "",
         "is_idp_initiated": False,
+        "stated": [],  # so that the metadata goes on to decide
     }
 
 
 def _fetched(context: Context, link: SetupLinkRecord, address: str) -> bytes:
     """Return the document at an address. Raises _Refused, TooManyRequests."""
+    from app.identity.platform.saml.xml_documents import METADATA_LIMITS  # noqa: PLC0415 - few tenants have any
+
     if not is_provider_url(address):
         raise _Refused("metadata_url", "malformed")
     context.count_against("setup.configuration", _READS, link.link_id)
     context.work.release_connection()
+    resolver, limit = context.services.provider_metadata.resolver, METADATA_LIMITS.size_bytes
     try:
-        return outbound_http.get_content(context.services.provider_metadata.resolver, address, _METADATA_TYPES)
+        return outbound_http.get_content(resolver, address, _METADATA_TYPES, max_bytes=limit)
     except ProviderUnavailable:
         raise _Refused("metadata_url", "unreadable") from None
-
-
-def _is_valid(context: Context, certificate: str) -> bool:
-    from app.identity.platform import saml_certificates  # noqa: PLC0415 - few tenants have any
-
-    starts, ends = saml_certificates.validity(certificate)
-    return starts <= context.now < ends
