@@ -121,7 +121,7 @@ def test_discovery_address_and_slash_are_understood(setup: SetupByLink) -> None:
         ({"claims": {"aud": "another-client"}}, "another-client"),
         ({"claims": {"nonce": "other"}}, "The token’s nonce"),
         ({"claims": {"sub": None}}, "The token has no sub"),
-        ({"answers": {"/token": (503, {}, b"")}}, "HTTP 503"),
+        ({"answers": {"/token": (503, {}, b"")}}, "token endpoint had an error of its own"),
     ],
     ids=["client", "audience", "nonce", "subject", "down"],
 )
