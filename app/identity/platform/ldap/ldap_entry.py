@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ GUID_ATTRIBUTES: Final = frozenset({"objectguid"})
 STATE_ATTRIBUTES: Final = ("userAccountControl", "nsAccountLock", "pwdAccountLockedTime")
 """What says that an account may not sign in: Active Directory's, FreeIPA's, OpenLDAP's attribute."""
 _GUID_BYTES: Final = 16
+_INTEGER: Final = re.compile(r"-?[0-9]{1,10}")
 _ACCOUNT_DISABLED: Final = 0x2
 """The bit of `userAccountControl`."""
 
@@ -45,7 +47,7 @@ class LdapEntry:
         """Whether the entry itself says that its account may not sign in: Active Directory's, FreeIPA's, OpenLDAP's attribute."""
         control = self.text("userAccountControl")
         return (
-            (control.lstrip("-").isdigit() and bool(int(control) & _ACCOUNT_DISABLED))
+            (_INTEGER.fullmatch(control) is not None and bool(int(control) & _ACCOUNT_DISABLED))
             or self.text("nsAccountLock").lower() == "true"
             or bool(self.text("pwdAccountLockedTime"))
         )

@@ -11,7 +11,7 @@ import pytest
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.identity.platform.ldap import ldap_client
 from app.identity.platform.ldap.ldap_connection import LdapConnection
-from app.identity.platform.ldap.ldap_entry import STATE_ATTRIBUTES
+from app.identity.platform.ldap.ldap_entry import STATE_ATTRIBUTES, LdapEntry
 from app.identity.platform.ldap.ldap_refusals import (
     LdapUnavailable,
     NewPasswordRefused,
@@ -142,6 +142,12 @@ def test_turned_off_entries_are_recognized(directory: Slapd) -> None:
     assert entry.is_disabled
     assert ada is not None
     assert not ada.is_disabled
+
+
+@pytest.mark.parametrize("text", ["²", "--5", "5" * 5_000, "x", ""])
+def test_state_that_is_no_number_is_left_out(text: str) -> None:
+    """A directory may answer anything, and a sign-in must not end with an error of ours."""
+    assert not LdapEntry("uid=ada", {"useraccountcontrol": (text.encode(),)}).is_disabled
 
 
 def test_huge_answer_ends_the_conversation(directory: Slapd) -> None:
