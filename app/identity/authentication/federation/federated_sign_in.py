@@ -151,7 +151,7 @@ def finish(
     Raises:
         UnknownState, ConnectionRefused, ConnectionBroken.
     """
-    token = _spend_state(context, state)
+    token = _spend_state(context, state, parameters.get("code", ""))
     name = str(token.facts["connection"])
     connection = offered(context, name)
     requested_at = aware(token.created_at) if token.facts["again"] else None
@@ -223,7 +223,7 @@ def _notify(context: Context, kind: MailKind, account: Account, provider: str) -
     notifications.notify_with_alert_link(context, kind, account.email, account, facts)
 
 
-def _spend_state(context: Context, state: str) -> ContinuationToken:
+def _spend_state(context: Context, state: str, code: str) -> ContinuationToken:
     interaction_id, _, text = state.rpartition(".")
     token = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
     if token is None:
@@ -233,6 +233,9 @@ def _spend_state(context: Context, state: str) -> ContinuationToken:
     if token.is_expired(context.now) or token.facts["attempt"] != interaction_id:
         _record_wrong_state(context, token, "a state that expired, or of another sign-in")
         raise UnknownState
+    if token.facts.get("posted") and token.facts.get("code_hash") != randomness.digest(code):
+        _record_wrong_state(context, token, "a state whose answer another browser posted")
+        raise UnknownState  # else whoever begins a sign-in and lets somebody else answer it would be signed in as them
     with context.work.separate_transaction() as work:
         if not continuation_tokens.spend(context.within(work), token):
             raise UnknownState

@@ -1,7 +1,9 @@
 """Accepts the posted answers of SAML providers: the pending request or, where it is switched on, an answer without request.
 
 A posted answer comes from the provider's site, so without our cookies. What the gate accepted of it is kept for the browser that
-began, which comes back with its cookies by the redirect after the post. Nothing of a refused answer is kept but its trace.
+began, if it is the one that posted: that comes back by the redirect after the post, with its cookies and a code which no other
+browser got. Whoever begins a sign-in and lets somebody else answer it gets nothing. Nothing of a refused answer is kept but its
+trace.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ class AcceptedAnswer:
     """Where the browser goes on: with the state of its request, or to the question of an answer without request."""
 
     state: str = ""
+    code: str = ""
+    """What the browser that posted the answer has, and the one that began need not."""
     path: str = ""
     """Where the browser of the state goes on."""
     unsolicited: str = ""
@@ -67,8 +71,8 @@ def accept(
         else:
             expected = _connection_of(context, token, connection)
             name = expected.name
-            _accept_requested(context, expected, path, messages, token)
-            found = AcceptedAnswer(state=relay_state, path=expected.callback)
+            code = _accept_requested(context, expected, path, messages, token)
+            found = AcceptedAnswer(state=relay_state, code=code, path=expected.callback)
     except SamlRefusal as refusal:
         raise federated_sign_in.broken(context, name, refused(refusal)) from None
     except ProviderUnavailable as problem:
@@ -123,8 +127,8 @@ def _provider(context: Context, connection: OfferedConnection) -> SamlUpstream:
 
 def _accept_requested(
     context: Context, connection: OfferedConnection, path: str, messages: Sequence[str], token: ContinuationToken
-) -> None:
-    """Keep the identity of an answer with its request, which is answered once."""
+) -> str:
+    """Keep the identity of an answer with its request, which is answered once. Return the code for the browser that posted it."""
     provider = _provider(context, connection)
     assertion = provider.accept(
         messages,
@@ -135,14 +139,16 @@ def _accept_requested(
     requested_at = aware(token.created_at) if token.facts["again"] else None
     identity = provider.identity(assertion, requested_at)
     spent_messages.spend(context, assertion)
-    is_open = token.state == continuation_tokens.OPEN
-    if not is_open or not continuation_tokens.change_state(context, token, ANSWERED, identity=identity.to_facts()):
+    is_open, code = token.state == continuation_tokens.OPEN, randomness.token()
+    facts = {"identity": identity.to_facts(), "code_hash": randomness.digest(code)}
+    if not is_open or not continuation_tokens.change_state(context, token, ANSWERED, **facts):
         raise ProviderUnavailable(
             "the request was answered before",
             check=SamlCheck.REPLAY,
             expected="the first answer",
             received="another one",
         )
+    return code
 
 
 def _accept_unsolicited(

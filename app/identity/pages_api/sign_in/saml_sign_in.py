@@ -29,7 +29,7 @@ def accept_saml(context: Context, req: connection_pages.SamlAnswer) -> StepRespo
         accepted = saml_answers.accept(context, connection, req.path, req.messages, req.relay_states)
     except federated_sign_in.ConnectionBroken:
         raise errors.ProviderFailed from None
-    address = f"{accepted.path}?{urlencode({'state': accepted.state})}"
+    address = f"{accepted.path}?{urlencode({'state': accepted.state, 'code': accepted.code})}"
     if accepted.unsolicited:
         address = f"{connection_pages.CONFIRM}?{urlencode({'answer': accepted.unsolicited})}"
     return StepResponse(step=RedirectStep(address=address))
