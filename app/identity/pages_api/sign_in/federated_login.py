@@ -200,6 +200,8 @@ def _hint(interaction: Interaction | None) -> str:
 
 def _needs_reauthentication(interaction: Interaction | None) -> bool:
     """Return whether an application requests reauthentication, even without a session here, which may just have ended."""
+    if interaction is not None and interaction.state.saml is not None:
+        return interaction.state.saml.must_reauthenticate
     request = _checked_request(interaction)
     if request is None:
         return False

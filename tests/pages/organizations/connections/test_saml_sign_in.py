@@ -30,6 +30,7 @@ from tests.support.organizations.saml_organization import (
 )
 from tests.support.saml import encryption
 from tests.support.saml.responses import attribute, removed, text
+from tests.support.saml.service_provider import ServiceProvider
 from tests.support.tenants.callers import call_of
 from tests.support.visitors.visitor import VisitedPage
 
@@ -355,3 +356,27 @@ def test_answer_from_long_ago_is_refused(saml_globex: SamlOrganization) -> None:
 def test_changed_answer_creates_nothing(saml_globex: SamlOrganization, change: Any) -> None:
     assert is_refused(saml_globex.sign_in(form={"change": change}))
     assert saml_globex.count_accounts() == 0
+
+
+def test_forced_authentication_is_demanded_upstream(saml_globex: SamlOrganization) -> None:
+    """A provider that answers by a session it has did not authenticate anew, even where no session is here."""
+    wiki, visitor = ServiceProvider(saml_globex.business.tenant), saml_globex.visitor
+    wiki.store()
+    page = wiki.open(visitor, must_reauthenticate=True)
+    start = f"/sign-in/with?provider={saml_globex.id}&attempt={page.query['attempt']}"
+    redirected = visitor.open(start)
+    assert read_request(redirected.address).root.get("ForceAuthn") == "true"
+    earlier = saml_globex.tenant.services.clock.now() - timedelta(hours=1)
+    silent = saml_globex.complete(redirected, change=lambda answer: setattr(answer, "authenticated_at", earlier))
+    assert silent.is_sign_in
+    assert visitor.open("/profile").is_sign_in
+    wiki.accept(visitor, saml_globex.complete(visitor.open(start)))
+
+
+def test_request_without_force_takes_the_providers_session(saml_globex: SamlOrganization) -> None:
+    wiki, visitor = ServiceProvider(saml_globex.business.tenant), saml_globex.visitor
+    wiki.store()
+    page = wiki.open(visitor)
+    redirected = visitor.open(f"/sign-in/with?provider={saml_globex.id}&attempt={page.query['attempt']}")
+    assert read_request(redirected.address).root.get("ForceAuthn") is None
+    wiki.accept(visitor, saml_globex.complete(redirected))
