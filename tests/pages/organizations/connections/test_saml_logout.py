@@ -9,12 +9,14 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from app.identity.authentication.sign_in.sessions import saml_sign_out
 from app.identity.platform.saml import bindings
 from app.identity.platform.saml.expectations import SamlNameId
 from app.identity.platform.saml.request_gate import AcceptedLogoutResponse, SamlPeer, accept_logout_response
 from app.identity.platform.saml.trusted_keys import TrustedKeys
 from app.identity.platform.saml_writing import message_bindings, request_writer
 from app.identity.platform.saml_writing.xml_signing import SigningKey
+from app.kit.limits.rate_limits import Rate
 from tests.support.organizations.saml_organization import (
     IDP,
     NewSamlOrganization,
@@ -122,6 +124,13 @@ def test_hostile_logout_ends_nothing(globex: SamlOrganization, subtests: Any) ->
         with subtests.test(name):
             assert (page.status, page.heading) == (403, "Sign-in didn’t finish")
     assert globex.visitor.open("/profile").profile_name == "Mina Harker"
+
+
+def test_many_unexpected_answers_are_limited(globex: SamlOrganization, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anyone can open the address, and each refusal displaces a trace of the connection."""
+    monkeypatch.setattr(saml_sign_out, "_RATE", Rate(3, 60))
+    path = urlsplit(logout_url(globex)).path
+    assert [globex.visitor.open(path).status for _ in range(5)] == [403, 403, 403, 429, 429]
 
 
 def test_provider_without_address_sees_our_signed_out_page(new_saml_organization: NewSamlOrganization) -> None:

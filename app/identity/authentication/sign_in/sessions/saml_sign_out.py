@@ -135,8 +135,10 @@ def finish(
 ) -> str:
     """Accept the provider's answer to our sign-out, once, and return where the browser goes; empty for our page.
 
-    A person whom the provider did not sign out is signed out here all the same. Raises ConnectionBroken, which left a trace.
+    A person whom the provider did not sign out is signed out here all the same. Raises as `end` does: anyone can send what is no
+    answer, and each one leaves a trace.
     """
+    context.count_against("upstream_logout", _RATE, record.connection_id, context.network)
     try:
         envelope = _envelope(_ANSWER, query, messages, relay_states)
         token = _awaited(context, record, envelope.relay_state)
