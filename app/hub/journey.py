@@ -178,8 +178,8 @@ def _redirect(response: StepResponse, step: RedirectStep) -> Response:
 
 
 def _form_post(response: StepResponse, step: FormPostStep) -> Response:
-    name = response.relying_party.name if response.relying_party else ""
-    return FormPostPage(step.address, tuple(step.fields.items()), name, step.title or "").render()
+    name, frames = response.relying_party.name if response.relying_party else "", tuple(response.frames)
+    return FormPostPage(step.address, tuple(step.fields.items()), name, step.title or "", frames).render()
 
 
 def _signed_out(response: StepResponse, step: SignedOutStep) -> Response:

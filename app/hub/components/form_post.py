@@ -22,6 +22,17 @@ class FormPostPage(Page):
     relying_party: str = ""
     provider: str = ""
     """The name of the provider that the form goes to; empty for an application."""
+    frames: tuple[str, ...] = ()
+    """As of the page after a sign-out, which this one stands in for where the sign-out goes on by a form."""
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        """No script beside the frames of other sites, which need time to load: the person goes on by the button."""
+        return () if self.frames else self.scripts
+
+    @property
+    def frame_sources(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(filter(None, map(origin_of, self.frames))))
 
     @property
     def form_targets(self) -> tuple[str, ...]:
@@ -33,6 +44,9 @@ class FormPostPage(Page):
         request = ("https://idp.globex.example/sso", (("SAMLRequest", "PHg+"),))
         return {
             "to a provider": cls(*request, provider="Globex Gardens"),
+            "to a provider after a sign-out": cls(
+                *request, provider="Globex Gardens", frames=("https://shop.example.com/out?iss=x&sid=y",)
+            ),
             "to the shop": cls(
                 "https://shop.example.com/callback", (("code", "c0de"), ("state", "5tate")), "Acme Shop"
             ),

@@ -10,9 +10,11 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from app.identity.authentication.sign_in.sessions import saml_sign_out
+from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.platform.saml import bindings
 from app.identity.platform.saml.expectations import SamlNameId
 from app.identity.platform.saml.request_gate import AcceptedLogoutResponse, SamlPeer, accept_logout_response
+from app.identity.platform.saml.saml_names import POST
 from app.identity.platform.saml.trusted_keys import TrustedKeys
 from app.identity.platform.saml_writing import message_bindings, request_writer
 from app.identity.platform.saml_writing.xml_signing import SigningKey
@@ -25,6 +27,7 @@ from tests.support.organizations.saml_organization import (
     read_request,
 )
 from tests.support.saml.signers import Signer
+from tests.support.tenants.callers import call_of
 from tests.support.visitors.visitor import VisitedPage, Visitor
 
 SIGN_OUT = "https://idp.globex.example/slo"
@@ -206,3 +209,22 @@ def test_session_by_password_signs_out_here_alone(globex: SamlOrganization) -> N
     person = globex.tenant.person("ada@elsewhere.example")
     globex.visitor.open("/login").sign_in(person.email, person.password)
     assert sign_out(globex) == ""
+
+
+def test_frames_of_apps_load_before_a_posted_sign_out(globex: SamlOrganization) -> None:
+    """A provider that takes sign-outs by forms alone must not cost the applications their front-channel logout."""
+    with call_of(globex.tenant.services, globex.tenant.name) as call:
+        record = organization_connection_store.by_any_id(call, globex.id)
+        assert record is not None
+        content = {**record.content, "idp_sign_out_binding": POST}
+        assert organization_connection_store.change_content(call, record, content)
+        call.commit()
+    app = globex.tenant.application("front", frontchannel_logout_uri="https://shop.example/out")
+    globex.sign_in()
+    assert globex.visitor.authorize(app).query["code"]
+    page = globex.visitor.open("/logout").press("Sign out")
+    assert page.form("Continue").action == SIGN_OUT
+    assert '<iframe src="https://shop.example/out?' in page.html
+    assert page.answer is not None
+    assert "frame-src https://shop.example;" in page.answer.headers["Content-Security-Policy"]
+    assert "<script" not in page.html
