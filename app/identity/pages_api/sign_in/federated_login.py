@@ -117,11 +117,11 @@ def redirect_to_provider(
 
 
 def step_to(connection: OfferedConnection, lead: str | PostedRequest) -> RedirectStep | FormPostStep:
-    """Return the step that leads the browser to the provider."""
-    name, title = (connection.name, connection.public_title) if connection.org_id else (None, None)
+    """Return the step that leads the browser to the provider, under the name that visitors may see: anyone can begin a sign-in."""
+    name, title = connection.name if connection.org_id else None, connection.public_title
     if isinstance(lead, PostedRequest):
-        return FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name, title=connection.title)
-    return RedirectStep(address=lead, connection=name, title=title)
+        return FormPostStep(address=lead.address, fields=dict(lead.fields), connection=name, title=title)
+    return RedirectStep(address=lead, connection=name, title=title if name else None)
 
 
 @connection_pages.handle.implements

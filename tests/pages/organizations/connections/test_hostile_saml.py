@@ -13,8 +13,12 @@ import pytest
 from lxml import etree
 
 from app.identity.authentication.federation import connection_traces
+from app.identity.directory.organizations.connections import organization_connection_store
+from app.identity.platform.saml.saml_names import POST
 from tests.support.organizations.connected_organization import DOMAIN, MINA
+from tests.support.organizations.management import PATH
 from tests.support.organizations.saml_organization import (
+    SIGN_IN,
     NewSamlOrganization,
     SamlOrganization,
     provider_signer,
@@ -26,6 +30,7 @@ from tests.support.saml.cases import Case
 from tests.support.saml.encryption_cases import ENCRYPTION_CASES
 from tests.support.saml.responses import ACS, AUDIENCE, REQUEST_ID
 from tests.support.tenants.callers import call_of
+from tests.support.tenants.tenant_server import answered
 from tests.support.visitors.visitor import VisitedPage
 
 CASES = [case for case in RESPONSE_CASES if case.expected is responses.expected]
@@ -257,3 +262,19 @@ def test_answered_state_is_useless_at_other_callbacks(saml_globex: SamlOrganizat
         saml_globex.visitor.open(f"{path}?state={relay_state}&code=x")
         assert saml_globex.visitor.open("/profile").is_sign_in
     assert saml_globex.complete(redirected).profile_name == "Mina Harker"
+
+
+@pytest.mark.parametrize("binding", [POST, ""])
+def test_start_shows_no_hidden_name_to_visitors(saml_globex: SamlOrganization, binding: str) -> None:
+    """A name that only members know is neither on the page of the form nor in a cookie (decision 0196)."""
+    answered(saml_globex.business.send("PUT", f"{PATH}/{saml_globex.org}", {"Display": None}))
+    with call_of(saml_globex.tenant.services, saml_globex.tenant.name) as call:
+        record = organization_connection_store.by_any_id(call, saml_globex.id)
+        assert record is not None
+        content = {**record.content, "idp_sign_in_binding": binding}
+        assert organization_connection_store.change_content(call, record, content)
+        call.commit()
+    page = saml_globex.begin()
+    assert page.address.startswith(SIGN_IN) if not binding else page.form("Continue").action == SIGN_IN
+    assert "Globex" not in page.html
+    assert not any("Globex" in cookie.value for cookie in (saml_globex.visitor.client._cookies or {}).values())
