@@ -20,6 +20,8 @@ from tests.support.browsers.page_checkers import html_problems
 MAX_REQUESTS = 3
 
 PREVIEW = re.compile(r'<iframe src="(?:about:blank|/theme-preview/[^"]*)"[^>]*>')
+SIGN_OUTS = ("SignedOutPage", "FormPostPage")
+"""Pages that load the sign-out addresses of applications in frames."""
 AS_WRITTEN = re.compile(r'<label[^>]* translate="no"[^>]*>[^<]*</label>|<input[^>]* translate="no"[^>]*>')
 """Texts with their placeholders, for people who change them."""
 _TAG = re.compile(r'<([A-Za-z][A-Za-z0-9]*)((?:\s[^"<>]*(?:"[^"]*"[^"<>]*)*)?)>')
@@ -161,7 +163,7 @@ def test_pages_load_only_own_resources(pages: list[PageSample]) -> None:
     """Except the sign-out addresses of applications, and previews of this host, which frames load."""
     for page in pages:
         html = PREVIEW.sub("", page.html)
-        if page.name.startswith("SignedOutPage"):
+        if page.name.startswith(SIGN_OUTS):
             html = re.sub(r"<iframe[^>]*>", "", html)
         fetched = re.findall(r'(?:src|<link[^>]* href)="([^"]+)"', html)
         assert [part for part in fetched if not part.startswith(("/static/", "/theme/", "data:"))] == [], page.name
@@ -170,7 +172,7 @@ def test_pages_load_only_own_resources(pages: list[PageSample]) -> None:
 def test_only_captcha_widgets_allow_third_party_scripts(pages: list[PageSample]) -> None:
     for page in pages:
         allowed = re.findall(r"(?:script|style|frame|connect)-src[^;]*https?:", page.policy)
-        frames = ["frame-src https:"] if page.name.startswith("SignedOutPage") and "<iframe" in page.html else []
+        frames = ["frame-src https:"] if page.name.startswith(SIGN_OUTS) and "<iframe" in page.html else []
         assert len(allowed) == 4 if "data-widget" in page.html else allowed == frames, page.name
 
 
