@@ -33,21 +33,6 @@ EMAIL, UNSPECIFIED = FORMAT.format("1.1", "emailAddress"), FORMAT.format("1.1", 
 
 
 @pytest.fixture
-def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
-    return new_tenant_server()
-
-
-@pytest.fixture
-def world(tenant: TenantServer, identity_app: Any) -> World:
-    return World(tenant.services, WsgiClient(identity_app), tenant.tenant_id, tenant.name, tenant.api_key)
-
-
-@pytest.fixture
-def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    return new_visitor_at(world)
-
-
-@pytest.fixture
 def ada(world: World) -> Person:
     return world.person(ADA)
 

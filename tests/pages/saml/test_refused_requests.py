@@ -27,21 +27,6 @@ EMAIL = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
 
 
 @pytest.fixture
-def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
-    return new_tenant_server()
-
-
-@pytest.fixture
-def world(tenant: TenantServer, identity_app: Any) -> World:
-    return World(tenant.services, WsgiClient(identity_app), tenant.tenant_id, tenant.name, tenant.api_key)
-
-
-@pytest.fixture
-def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    return new_visitor_at(world)
-
-
-@pytest.fixture
 def wiki(tenant: TenantServer) -> ServiceProvider:
     return ServiceProvider(tenant)
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from werkzeug.test import Client as WsgiClient
 
 from app.identity.platform.saml.expectations import AcceptedAssertion, SamlNameId
 from app.identity.platform.saml_writing import message_bindings
@@ -14,25 +13,10 @@ from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import World
 from tests.support.saml.service_provider import SIGN_OUT, ServiceProvider, own_key
 from tests.support.tenants.machines import ask, machine
-from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered
-from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
+from tests.support.tenants.tenant_server import TenantServer, answered
+from tests.support.visitors.visitor import VisitedPage, Visitor
 
 POST = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
-
-
-@pytest.fixture
-def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
-    return new_tenant_server()
-
-
-@pytest.fixture
-def world(tenant: TenantServer, identity_app: Any) -> World:
-    return World(tenant.services, WsgiClient(identity_app), tenant.tenant_id, tenant.name, tenant.api_key)
-
-
-@pytest.fixture
-def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    return new_visitor_at(world)
 
 
 @pytest.fixture

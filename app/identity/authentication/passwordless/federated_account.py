@@ -10,8 +10,9 @@ from app.contract.registration.form import TERMS
 from app.identity.authentication.passwordless import redemption
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
-from app.identity.directory.accounts import account_store, accounts, identifiers
+from app.identity.directory.accounts import account_store, accounts, identifiers, linked_identities
 from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
@@ -38,6 +39,23 @@ class EmailUse(Enum):
     TERMS_NEEDED = "terms_needed"
     FIELDS_NEEDED = "fields_needed"
     """To a new account whose required fields the provider does not fill: the form asks for them."""
+
+
+CONFLICTS: Final = (
+    IdentifierTaken,
+    linked_identities.NotLinked,
+    errors.EmailRegistered,
+    errors.ClosedLink,
+    errors.UnknownAccount,
+)
+"""A concurrent request linked the identity or the address to another account."""
+REFUSALS: Final = {
+    EmailUse.LINKING_OFF: errors.AccountLinkingOff,
+    EmailUse.SHARED: errors.NotLinkable,
+    EmailUse.REGISTRATION_OFF: errors.RegistrationOff,
+    EmailUse.TERMS_NEEDED: errors.PolicyNotAccepted,
+}
+"""What programs are told of an address that leads to no account."""
 
 
 def email_use(

@@ -26,21 +26,6 @@ from app.identity.platform.context import Context
 if TYPE_CHECKING:
     from app.identity.credentials.ldap.ldap_directories import DirectoryLogin
 
-_CONFLICTS = (
-    IdentifierTaken,
-    linked_identities.NotLinked,
-    errors.EmailRegistered,
-    errors.ClosedLink,
-    errors.UnknownAccount,
-)
-"""A concurrent request linked the identity or the address to another account."""
-_REFUSALS = {
-    EmailUse.LINKING_OFF: errors.AccountLinkingOff,
-    EmailUse.SHARED: errors.NotLinkable,
-    EmailUse.REGISTRATION_OFF: errors.RegistrationOff,
-    EmailUse.TERMS_NEEDED: errors.PolicyNotAccepted,
-}
-
 
 def sign_in(
     context: Context,
@@ -77,7 +62,7 @@ def _with_account(
     position = context.audit.position()
     try:
         return _sign_in(context, login, identity, authentication)
-    except _CONFLICTS:
+    except federated_account.CONFLICTS:
         context.work.rollback()
         context.audit.drop_since(position)
     try:
@@ -117,7 +102,7 @@ def _account(context: Context, login: DirectoryLogin, identity: ProviderIdentity
     if use is EmailUse.SIGN_IN:
         return federated_account.by_email(context, identity, links_identity=True)
     if use is not EmailUse.UNPROVEN:
-        raise _REFUSALS[use]
+        raise federated_account.REFUSALS[use]
     account_registration.require_enabled(context)
     requirements.refuse_without_identifiers(context.tenant.settings)
     return redemption.register(context, identity=identity, links_identity=True)

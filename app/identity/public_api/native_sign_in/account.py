@@ -20,21 +20,6 @@ from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 from app.identity.public_api.sign_in import sign_in_responses
 
-_CONFLICTS = (
-    IdentifierTaken,
-    linked_identities.NotLinked,
-    errors.EmailRegistered,
-    errors.ClosedLink,
-    errors.UnknownAccount,
-)
-"""A concurrent request linked the identity or the address to another account."""
-_REFUSALS = {
-    EmailUse.LINKING_OFF: errors.AccountLinkingOff,
-    EmailUse.SHARED: errors.NotLinkable,
-    EmailUse.REGISTRATION_OFF: errors.RegistrationOff,
-    EmailUse.TERMS_NEEDED: errors.PolicyNotAccepted,
-}
-
 
 @dataclass(frozen=True)
 class _Found:
@@ -56,7 +41,7 @@ def sign_in(
     position = context.audit.position()
     try:
         return _sign_in(context, verified, authentication)
-    except _CONFLICTS:
+    except federated_account.CONFLICTS:
         context.work.rollback()
         context.audit.drop_since(position)
     try:
@@ -104,7 +89,7 @@ def _find_by_email(context: Context, identity: ProviderIdentity, *, trusts_email
         account = federated_account.by_email(context, identity, links_identity=True)
         return _Found(account, linked_identities.is_known(account, identity))
     if use is not EmailUse.UNPROVEN:
-        raise _REFUSALS[use]
+        raise federated_account.REFUSALS[use]
     account_registration.require_enabled(context)
     requirements.refuse_without_identifiers(context.tenant.settings)
     return _Found(redemption.register(context, identity=identity, links_identity=True), is_linked=True)
