@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from app.identity.authentication.registration import choice_lists
 from app.identity.credentials import credential_store
 from app.identity.directory.accounts import pin_hash, provider_tokens
 from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.organizations.setup import setup_link_store
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.keys import client_secrets, tenant_secrets
+from app.identity.directory.tenants.keys import client_secrets, signing_keys, subject_secrets, tenant_secrets
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
 from app.identity.platform.resource_storage import resource_store
 from app.identity.platform.services import IdentityServices
+from app.identity.platform.store import encrypted_columns
 from app.identity.platform.store.unit_of_work import UnitOfWork
+
+_ENCRYPTED_COLUMNS: Final = (
+    signing_keys.ENCRYPTED_COLUMNS,
+    subject_secrets.ENCRYPTED_COLUMNS,
+    client_secrets.ENCRYPTED_COLUMNS,
+    choice_lists.ENCRYPTED_COLUMNS,
+    credential_store.ENCRYPTED_COLUMNS,
+    pin_hash.ENCRYPTED_COLUMNS,
+    provider_tokens.ENCRYPTED_COLUMNS,
+    resource_store.ENCRYPTED_COLUMNS,
+    organization_connection_store.ENCRYPTED_COLUMNS,
+    setup_link_store.ENCRYPTED_COLUMNS,
+)
+"""Every encrypted value of a tenant but those of its own row and of its outgoing messages."""
 
 
 def reencrypt(services: IdentityServices) -> int:
@@ -31,14 +48,12 @@ def reencrypt(services: IdentityServices) -> int:
 def _of_tenant(services: IdentityServices, tenant: tenant_writes.TenantRow) -> int:
     work = UnitOfWork(services.database, tenant.tenant_id)
     try:
-        count = tenant_secrets.reencrypt(work, services.encryption) + choice_lists.reencrypt(work, services.encryption)
-        count += credential_store.reencrypt(work, services.encryption) + pin_hash.reencrypt(work, services.encryption)
-        count += resource_store.reencrypt(work, services.encryption)
-        count += provider_tokens.reencrypt(work, services.encryption)
-        count += organization_connection_store.reencrypt(work, services.encryption)
-        count += setup_link_store.reencrypt(work, services.encryption)
-        count += client_secrets.reencrypt(work, services.encryption)
+        tenant_secrets.store_missing_digest(work, services.encryption)
+        own = encrypted_columns.reencrypt(work, services.encryption, tenant_secrets.ENCRYPTED_COLUMNS)
+        if own:
+            tenant_writes.change(work)  # caches hold the tenant's row
+        others = sum(encrypted_columns.reencrypt(work, services.encryption, columns) for columns in _ENCRYPTED_COLUMNS)
         work.commit()
-        return count
+        return own + others
     finally:
         work.rollback()

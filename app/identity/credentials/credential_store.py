@@ -25,10 +25,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
 
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.compiled_statements import TENANT, Compiled, change_row, changes, insert_row
+from app.identity.platform.store.encrypted_columns import encrypted_columns
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
-from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 
 credentials = tenant_table(
@@ -241,25 +240,14 @@ def spend(context: Context, uid: str, kind: str, lookup: str) -> bool:
     return context.work.changed(delete(credentials).where(*where)) > 0
 
 
-def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Encrypt secrets again that are encrypted under an older key. Return how many."""
-    count = 0
-    rows = work.all(select(C.credential_id, C.sealed).where(C.tenant_id == work.tenant_id, C.sealed.is_not(None)))
-    for row in rows:
-        if not encryption.is_current(row.sealed):
-            place = associated_data(work.tenant_id, row.credential_id)
-            where = (C.tenant_id == work.tenant_id, C.credential_id == row.credential_id, C.sealed == row.sealed)
-            count += work.changed(
-                update(credentials)
-                .where(*where)
-                .values(sealed=encryption.encrypt(encryption.decrypt(row.sealed, place), place))
-            )
-    return count
-
-
 def associated_data(tenant_id: str, credential_id: str) -> str:
     """Return the associated data of an encrypted secret."""
     return f"{tenant_id} credential {credential_id}"
+
+
+ENCRYPTED_COLUMNS = encrypted_columns(
+    credentials, "sealed", associated_data=lambda row: associated_data(row["tenant_id"], row["credential_id"])
+)
 
 
 def _of_kind(context: Context, uid: str, kind: str) -> tuple[Any, Any, Any]:

@@ -15,6 +15,7 @@ from werkzeug.test import TestResponse
 from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.organizations.tables import organization_connections
 from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.encrypted_columns import reencrypt
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.operation_cases.variants import Refusals, every_refusal
@@ -361,8 +362,8 @@ def test_secrets_are_encrypted_again(business: Business) -> None:
     newer = Encryption((b"a newer secret, long enough to be one, too", *services.settings.secrets))
     work = UnitOfWork(services.database, business.tenant.tenant_id)
     try:
-        assert organization_connection_store.reencrypt(work, newer) == 1
-        assert organization_connection_store.reencrypt(work, newer) == 0
+        assert reencrypt(work, newer, organization_connection_store.ENCRYPTED_COLUMNS) == 1
+        assert reencrypt(work, newer, organization_connection_store.ENCRYPTED_COLUMNS) == 0
         row = work.one(
             select(organization_connections.c.sealed).where(organization_connections.c.connection_id == made["Id"])
         )

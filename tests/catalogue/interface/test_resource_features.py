@@ -11,9 +11,10 @@ from sqlalchemy import func, select
 from app.identity.administration.resource_operations.resource_registry import store_of
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.resource_storage.items import Item, StoreAccess
-from app.identity.platform.resource_storage.resource_store import items_of, reencrypt
+from app.identity.platform.resource_storage.resource_store import ENCRYPTED_COLUMNS, items_of
 from app.identity.platform.resource_storage.resource_store import resources as table
 from app.identity.platform.store import removal
+from app.identity.platform.store.encrypted_columns import reencrypt
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.resources.resource import CREATE, DELETE, LIST, MASKED, READ, REPLACE, UPDATE
 from tests.support.operations.resources import Manager, manager, named
@@ -102,8 +103,8 @@ def test_secrets_are_reencrypted_once(new_tenant_server: NewTenantServer) -> Non
     services = manage.tenant.services
     fresh = type(services.encryption)((b"another secret of the tests, long enough", *services.settings.secrets))
     work = UnitOfWork(services.database, manage.tenant.tenant_id)
-    assert reencrypt(work, fresh) == 1
-    assert reencrypt(work, fresh) == 0
+    assert reencrypt(work, fresh, ENCRYPTED_COLUMNS) == 1
+    assert reencrypt(work, fresh, ENCRYPTED_COLUMNS) == 0
     access = StoreAccess(work, fresh, services.clock.now())
     (item,) = store_of(manage.resource).items(access, manage.resource)
     work.rollback()

@@ -12,9 +12,8 @@ from sqlalchemy.engine import Row
 from app.contract import errors
 from app.contract.registration import registration_choice_operations
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.encrypted_columns import encrypted_columns
 from app.identity.platform.store.tables import Id, Instant, tenant_table
-from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import iso
 
@@ -135,18 +134,6 @@ def remove_type(context: Context, kind: str) -> None:
         raise errors.NoRecords
 
 
-def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Re-encrypt codes that older secrets encrypted; return their number."""
-    with_code = select(R.record_id, R.code).where(R.tenant_id == work.tenant_id, R.code.is_not(None))
-    outdated = [row for row in work.all(with_code) if not encryption.is_current(row.code)]
-    for row in outdated:
-        associated_data = _associated_data(work.tenant_id, row.record_id)
-        code = encryption.encrypt(encryption.decrypt(row.code, associated_data), associated_data)
-        where = (R.tenant_id == work.tenant_id, R.record_id == row.record_id)
-        work.run(update(registration_data).where(*where).values(code=code))
-    return len(outdated)
-
-
 def _columns(context: Context, record: registration_choice_operations.NewRecord) -> dict[str, Any]:
     members = {name: value for name in _MAX_LENGTHS if (value := getattr(record, name)) is not None}
     if not {"type", "key", "value"} <= set(members):
@@ -237,3 +224,8 @@ def _view(
         date_created=iso(row.created_at) or "",
         date_modified=iso(row.modified_at) or "",
     )
+
+
+ENCRYPTED_COLUMNS = encrypted_columns(
+    registration_data, "code", associated_data=lambda row: _associated_data(row["tenant_id"], row["record_id"])
+)

@@ -6,13 +6,10 @@ import base64
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from sqlalchemy import select, update
-
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import Encryption
-from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.identity.platform.store.encrypted_columns import EncryptedColumns, Renew
 from app.kit.clock import iso
 
 A = accounts.c
@@ -59,26 +56,17 @@ def hash_of(context: Context, account: Account) -> str | None:
     return context.services.encryption.decrypt(sealed, _associated_data(context.tenant.tenant_id, account.uid)).decode()
 
 
-def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Reencrypt hashes that are encrypted under an older secret. Return their number."""
-    with_pin = select(A.uid, A.private).where(A.tenant_id == work.tenant_id, A.private[KEY]["sealed"].as_string() != "")
-    count = 0
-    for row in work.all(with_pin):
-        entry, associated_data = row.private[KEY], _associated_data(work.tenant_id, row.uid)
-        sealed = base64.b64decode(entry["sealed"])
-        if not encryption.is_current(sealed):
-            reencrypted = base64.b64encode(
-                encryption.encrypt(encryption.decrypt(sealed, associated_data), associated_data)
-            ).decode()
-            private = {**row.private, KEY: {**entry, "sealed": reencrypted}}
-            where = (
-                A.tenant_id == work.tenant_id,
-                A.uid == row.uid,
-                A.private[KEY]["sealed"].as_string() == entry["sealed"],
-            )
-            count += work.changed(update(accounts).where(*where).values(private=private))
-    return count
-
-
 def _associated_data(tenant_id: str, uid: str) -> str:
     return f"{tenant_id} pin {uid}"
+
+
+def _renewed(row: Mapping[str, Any], renew: Renew) -> dict[str, Any]:
+    private: dict[str, Any] = row["private"]
+    entry = private.get(KEY) or {}
+    if not entry.get("sealed"):
+        return {}
+    sealed = renew(base64.b64decode(entry["sealed"]), _associated_data(row["tenant_id"], row["uid"]))
+    return {"private": {**private, KEY: {**entry, "sealed": base64.b64encode(sealed).decode()}}}
+
+
+ENCRYPTED_COLUMNS = EncryptedColumns(accounts, ("private",), _renewed, A.private[KEY]["sealed"].as_string() != "")

@@ -15,7 +15,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pydantic_core import from_json, to_json
-from sqlalchemy import literal, select, update
+from sqlalchemy import literal, update
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.expression import FunctionElement
 
@@ -29,7 +29,8 @@ from app.identity.directory.identity_provider import ProviderIdentity, ProviderT
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.platform.encryption import DecryptionError, Encryption
+from app.identity.platform.encryption import DecryptionError
+from app.identity.platform.store.encrypted_columns import EncryptedColumns, Renew
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import iso
@@ -204,38 +205,6 @@ def delete_unretained(work: UnitOfWork, before: Mapping[str, Any], after: Mappin
     return count
 
 
-def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Encrypt tokens again that are encrypted under an older secret. Return how many. Raises DecryptionError."""
-    stored = select(A.uid, A.private).where(A.tenant_id == work.tenant_id, A.private[KEY].as_string().is_not(None))
-    outdated = [row.uid for row in work.all(stored) if _outdated(row.private, encryption)]
-    return sum(_reencrypt_account(work, encryption, uid) for uid in outdated)
-
-
-def _reencrypt_account(work: UnitOfWork, encryption: Encryption, uid: str) -> int:
-    where = (A.tenant_id == work.tenant_id, A.uid == uid)
-    work.begin()
-    row = work.one(select(A.private).where(*where).with_for_update())
-    names = _outdated(row.private, encryption) if row is not None else []
-    if row is None or not names:
-        return 0
-    stored = {provider: dict(entries) for provider, entries in row.private[KEY].items()}
-    for provider, subject in names:
-        entry, place = stored[provider][subject], _associated_data(work.tenant_id, f"{provider} {subject}")
-        value = encryption.decrypt(base64.b64decode(entry["sealed"]), place)
-        stored[provider][subject] = {**entry, "sealed": base64.b64encode(encryption.encrypt(value, place)).decode()}
-    work.run(update(accounts).where(*where).values(private={**row.private, KEY: stored}))
-    return len(names)
-
-
-def _outdated(private: Mapping[str, Any], encryption: Encryption) -> list[tuple[str, str]]:
-    return [
-        (provider, subject)
-        for provider, entries in (private.get(KEY) or {}).items()
-        for subject, entry in entries.items()
-        if not encryption.is_current(base64.b64decode(entry["sealed"]))
-    ]
-
-
 def _entry(private: Mapping[str, Any], key: Key) -> dict[str, Any]:
     return dict((private.get(KEY) or {}).get(key[0], {}).get(randomness.digest(key[1])) or {})
 
@@ -305,3 +274,20 @@ def _without_on_sqlite(element: Any, compiler: Any, **options: Any) -> str:
 def _without_on_postgres(element: Any, compiler: Any, **options: Any) -> str:
     column, name = (compiler.process(clause, **options) for clause in element.clauses)
     return f"({column} #- ARRAY['{KEY}', CAST({name} AS text)])"
+
+
+def _renewed(row: Mapping[str, Any], renew: Renew) -> dict[str, Any]:
+    private: dict[str, Any] = row["private"]
+
+    def renewed_entry(provider: str, subject: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+        place = _associated_data(row["tenant_id"], f"{provider} {subject}")
+        return {**entry, "sealed": base64.b64encode(renew(base64.b64decode(entry["sealed"]), place)).decode()}
+
+    tokens = {
+        provider: {subject: renewed_entry(provider, subject, entry) for subject, entry in entries.items()}
+        for provider, entries in (private.get(KEY) or {}).items()
+    }
+    return {"private": {**private, KEY: tokens}} if tokens else {}
+
+
+ENCRYPTED_COLUMNS = EncryptedColumns(accounts, ("private",), _renewed, A.private[KEY].as_string().is_not(None))

@@ -10,12 +10,11 @@ from pydantic_core import from_json, to_json
 from sqlalchemy import Column, LargeBinary, Select, String, UniqueConstraint, delete, func, insert, select, update
 
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import Encryption
 from app.identity.platform.resource_storage import former_versions
 from app.identity.platform.resource_storage.former_versions import FormerVersion
 from app.identity.platform.resource_storage.items import Item, Store, StoreAccess, unique_key
+from app.identity.platform.store.encrypted_columns import encrypted_columns
 from app.identity.platform.store.tables import Instant, Json, tenant_table
-from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.resources.resource import ENCRYPTED, InTable, Resource
 
 resources = tenant_table(
@@ -103,23 +102,6 @@ class SharedTable(Store):
 SHARED_TABLE = SharedTable()
 
 
-def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Encrypt secrets again that are encrypted under an older key. Return how many."""
-    count = 0
-    columns = (T.kind, T.id, T.sealed)
-    for row in work.all(select(*columns).where(T.tenant_id == work.tenant_id, T.sealed.is_not(None))):
-        if not encryption.is_current(row.sealed):
-            associated_data = _associated_data(work.tenant_id, row.kind, row.id)
-            where = (T.tenant_id == work.tenant_id, T.kind == row.kind, T.id == row.id)
-            work.run(
-                update(resources)
-                .where(*where)
-                .values(sealed=encryption.encrypt(encryption.decrypt(row.sealed, associated_data), associated_data))
-            )
-            count += 1
-    return count
-
-
 def _items(access: StoreAccess, statement: Select[Any]) -> list[Item]:
     return [_item(access, row) for row in access.work.all(statement)]
 
@@ -190,3 +172,8 @@ def items_of(context: Context, resource: Resource) -> Mapping[tuple[str, ...], I
     items = {item.id: item for item in SHARED_TABLE.items(access, resource)}
     context.services.resource_items.put(key, items, context.work, resources)
     return items
+
+
+ENCRYPTED_COLUMNS = encrypted_columns(
+    resources, "sealed", associated_data=lambda row: _associated_data(row["tenant_id"], row["kind"], row["id"])
+)

@@ -22,7 +22,7 @@ from app.identity.directory.organizations.tables import (
     organizations,
 )
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.encrypted_columns import encrypted_columns
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 
@@ -266,18 +266,6 @@ def secrets_of(context: Context, connection: OrganizationConnectionRecord) -> di
     return secrets
 
 
-def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Encrypt the secrets under the first secret of the process. Return the number of changed rows."""
-    count = 0
-    for row in work.all(select(C.connection_id, C.sealed).where(C.tenant_id == work.tenant_id, C.sealed.is_not(None))):
-        if not encryption.is_current(row.sealed):
-            named = _binding(work.tenant_id, row.connection_id)
-            sealed = encryption.encrypt(encryption.decrypt(row.sealed, named), named)
-            where = (C.tenant_id == work.tenant_id, C.connection_id == row.connection_id, C.sealed == row.sealed)
-            count += work.changed(update(organization_connections).where(*where).values(sealed=sealed))
-    return count
-
-
 def group_roles(context: Context, connection_ids: Collection[str]) -> dict[str, list[GroupRoleRecord]]:
     """Return the group roles of these connections, by name, in one statement."""
     by_id: dict[str, list[GroupRoleRecord]] = {connection_id: [] for connection_id in connection_ids}
@@ -369,3 +357,8 @@ def _connection(row: Row[Any]) -> OrganizationConnectionRecord:
 
 def _in_organization(context: Context) -> tuple[ColumnElement[bool], ...]:
     return (C.tenant_id == context.tenant.tenant_id,)
+
+
+ENCRYPTED_COLUMNS = encrypted_columns(
+    organization_connections, "sealed", associated_data=lambda row: _binding(row["tenant_id"], row["connection_id"])
+)

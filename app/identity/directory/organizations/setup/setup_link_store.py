@@ -15,8 +15,7 @@ from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.organizations.tables import organization_setup_links as table
 from app.identity.platform.context import Context
-from app.identity.platform.encryption import Encryption
-from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.identity.platform.store.encrypted_columns import encrypted_columns
 from app.kit import randomness
 
 OPEN, REVOKED, COMPLETED = "open", "revoked", "completed"
@@ -141,18 +140,6 @@ def secrets_of(context: Context, link: SetupLinkRecord) -> dict[str, str]:
     return secrets
 
 
-def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Encrypt the secrets under the first secret of the process. Return the number of changed rows."""
-    count = 0
-    for row in work.all(select(T.link_id, T.sealed).where(T.tenant_id == work.tenant_id, T.sealed.is_not(None))):
-        if not encryption.is_current(row.sealed):
-            named = _binding(work.tenant_id, row.link_id)
-            sealed = encryption.encrypt(encryption.decrypt(row.sealed, named), named)
-            where = (T.tenant_id == work.tenant_id, T.link_id == row.link_id, T.sealed == row.sealed)
-            count += work.changed(update(table).where(*where).values(sealed=sealed))
-    return count
-
-
 def _binding(tenant_id: str, link_id: str) -> str:
     """Return the associated data of the encrypted secrets, which binds them to their row."""
     return f"{tenant_id} setup link {link_id}"
@@ -178,3 +165,8 @@ def _record(row: Row[Any]) -> SetupLinkRecord:
 
 def _of(context: Context, *where: ColumnElement[bool]) -> tuple[ColumnElement[bool], ...]:
     return (T.tenant_id == context.tenant.tenant_id, *where)
+
+
+ENCRYPTED_COLUMNS = encrypted_columns(
+    table, "sealed", associated_data=lambda row: _binding(row["tenant_id"], row["link_id"])
+)

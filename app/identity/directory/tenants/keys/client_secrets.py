@@ -5,13 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select, update
-
 from app.contract.applications.client_authentication import SECRET_JWT
 from app.contract.applications.settings import ApplicationSettings
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.identity.platform.store.encrypted_columns import encrypted_columns
 from app.identity.platform.tenant import Application
 from app.kit import randomness
 
@@ -41,23 +39,13 @@ def columns(
     return {"secret_hash": randomness.digest(secret) if secret is not None else None, "sealed_secret": sealed}
 
 
-def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Encrypt secrets again that are encrypted under an older key. Return how many."""
-    names = ("sealed_secret", "former_sealed_secret")
-    any_sealed = or_(*(A[name].is_not(None) for name in names))
-    count = 0
-    for row in work.all(
-        select(A.client_id, *(A[name] for name in names)).where(A.tenant_id == work.tenant_id, any_sealed)
-    ):
-        place = _associated_data(work.tenant_id, row.client_id)
-        for name in names:
-            sealed = row._mapping[name]
-            if sealed is not None and not encryption.is_current(sealed):
-                renewed = encryption.encrypt(encryption.decrypt(sealed, place), place)
-                where = (A.tenant_id == work.tenant_id, A.client_id == row.client_id, A[name] == sealed)
-                count += work.changed(update(applications).where(*where).values({name: renewed}))
-    return count
-
-
 def _associated_data(tenant_id: str, client_id: str) -> str:
     return f"{tenant_id} client_secret {client_id}"
+
+
+ENCRYPTED_COLUMNS = encrypted_columns(
+    applications,
+    "sealed_secret",
+    "former_sealed_secret",
+    associated_data=lambda row: _associated_data(row["tenant_id"], row["client_id"]),
+)

@@ -21,6 +21,7 @@ from app.identity.directory.tenants.tables import signing_keys
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.services import KeySet, RevokedKey, Signer
 from app.identity.platform.store.database import StoreUnavailable
+from app.identity.platform.store.encrypted_columns import encrypted_columns
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from app.kit.caching.lru_cache import LruCache
@@ -254,7 +255,7 @@ class StoredSigningKeys:
     def _load(self, work: UnitOfWork, row: Any) -> Key:
         key = self._loaded.get((work.tenant_id, row.kid))
         if key is None:
-            pem = self._encryption.decrypt(row.private_key, f"{work.tenant_id} {row.kid}")
+            pem = self._encryption.decrypt(row.private_key, _associated_data(work.tenant_id, row.kid))
             key = KEYS[row.algorithm].import_key(pem)
             self._loaded.put((work.tenant_id, row.kid), key)
         return key
@@ -272,7 +273,7 @@ class StoredSigningKeys:
             "kid": kid,
             "algorithm": algorithm,
             "public_jwk": json.dumps(public, separators=(",", ":")),
-            "private_key": self._encryption.encrypt(pem, f"{work.tenant_id} {kid}"),
+            "private_key": self._encryption.encrypt(pem, _associated_data(work.tenant_id, kid)),
             "published_at": self._clock.now(),
             "active_at": active_at,
         }
@@ -295,3 +296,12 @@ def _by_algorithm(rows: list[Any]) -> dict[str, list[Any]]:
         if row.algorithm in KEYS:
             found.setdefault(row.algorithm, []).append(row)
     return found
+
+
+def _associated_data(tenant_id: str, kid: str) -> str:
+    return f"{tenant_id} {kid}"
+
+
+ENCRYPTED_COLUMNS = encrypted_columns(
+    signing_keys, "private_key", associated_data=lambda row: _associated_data(row["tenant_id"], row["kid"])
+)

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from app.identity.directory.tenants.tables import subject_secrets
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store import upserts
+from app.identity.platform.store.encrypted_columns import encrypted_columns
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 
@@ -56,3 +57,8 @@ def _create(services: IdentityServices, work: UnitOfWork) -> bytes:
 def _stored(work: UnitOfWork) -> bytes | None:
     row = work.one(select(_T.secret).where(_T.tenant_id == work.tenant_id))
     return row.secret if row is not None else None
+
+
+ENCRYPTED_COLUMNS = encrypted_columns(
+    subject_secrets, "secret", associated_data=lambda row: secret_associated_data(row["tenant_id"])
+)

@@ -1,18 +1,19 @@
-"""Encrypted secrets of a tenant: those of external services, and the reencryption of all of them."""
+"""Encrypted secrets of a tenant: those of external services, and what rotating the secret key renews."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from pydantic_core import from_json, to_json
-from sqlalchemy import select, update
+from sqlalchemy import select, true, update
 
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.keys.subject_secrets import secret_associated_data
-from app.identity.directory.tenants.tables import signing_keys, subject_secrets, tenants
+from app.identity.directory.tenants.tables import tenants
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.database import Database
+from app.identity.platform.store.encrypted_columns import EncryptedColumns, Renew
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.platform.tenant import Tenant
 
@@ -68,47 +69,27 @@ def check_key(database: Database, encryption: Encryption) -> None:
         work.rollback()
 
 
-def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
-    """Reencrypt the tenant's secrets and private keys that are under an older secret. Return their number."""
-    columns = (tenants.c.api_secret, tenants.c.captcha_secret, tenants.c.service_secrets)
-    tenant_id = work.tenant_id
-    associated = (
-        tenant_writes.api_secret_associated_data(tenant_id), tenant_writes.captcha_associated_data(tenant_id),
-        tenant_writes.service_secrets_associated_data(tenant_id),
-    )  # fmt: skip
-    count = 0
-    for row in work.all(select(*columns).where(tenants.c.tenant_id == work.tenant_id)):
-        for column, value, associated_data in zip(columns, row, associated, strict=True):
-            if value is not None and not encryption.is_current(value):
-                tenant_writes.change(
-                    work,
-                    **{column.name: encryption.encrypt(encryption.decrypt(value, associated_data), associated_data)},
-                )
-                count += 1
-        _store_missing_digest(work, encryption.decrypt(row.api_secret, associated[0]).decode())
-    keys = select(signing_keys.c.kid, signing_keys.c.private_key).where(signing_keys.c.tenant_id == work.tenant_id)
-    for row in work.all(keys):
-        if not encryption.is_current(row.private_key):
-            associated_data = f"{work.tenant_id} {row.kid}"
-            where = (signing_keys.c.tenant_id == work.tenant_id, signing_keys.c.kid == row.kid)
-            value = encryption.encrypt(encryption.decrypt(row.private_key, associated_data), associated_data)
-            work.run(update(signing_keys).where(*where).values(private_key=value))
-            count += 1
-    return count + _reencrypt_subject_secret(work, encryption)
-
-
-def _reencrypt_subject_secret(work: UnitOfWork, encryption: Encryption) -> int:
-    """Encrypt the secret of pairwise identifiers anew; the secret itself stays."""
-    where, associated_data = subject_secrets.c.tenant_id == work.tenant_id, secret_associated_data(work.tenant_id)
-    row = work.one(select(subject_secrets.c.secret).where(where))
-    if row is None or encryption.is_current(row.secret):
-        return 0
-    value = encryption.encrypt(encryption.decrypt(row.secret, associated_data), associated_data)
-    work.run(update(subject_secrets).where(where).values(secret=value))
-    return 1
-
-
-def _store_missing_digest(work: UnitOfWork, api_secret: str) -> None:
-    """Store the digest of an API secret from before digests were stored."""
+def store_missing_digest(work: UnitOfWork, encryption: Encryption) -> None:
+    """Store the digest of an API secret from before digests were stored. Raises DecryptionError."""
     missing = (tenants.c.tenant_id == work.tenant_id, tenants.c.api_secret_hash.is_(None))
-    work.run(update(tenants).where(*missing).values(api_secret_hash=tenant_writes.secret_digest(api_secret)))
+    row = work.one(select(tenants.c.api_secret).where(*missing))
+    if row is not None:
+        place = tenant_writes.api_secret_associated_data(work.tenant_id)
+        digest = tenant_writes.secret_digest(encryption.decrypt(row.api_secret, place).decode())
+        work.run(update(tenants).where(*missing).values(api_secret_hash=digest))
+
+
+def _renewed(row: Mapping[str, Any], renew: Renew) -> dict[str, Any]:
+    associated_data = {
+        "api_secret": tenant_writes.api_secret_associated_data,
+        "captcha_secret": tenant_writes.captcha_associated_data,
+        "service_secrets": tenant_writes.service_secrets_associated_data,
+    }
+    return {
+        name: renew(row[name], place(row["tenant_id"]))
+        for name, place in associated_data.items()
+        if row[name] is not None
+    }
+
+
+ENCRYPTED_COLUMNS = EncryptedColumns(tenants, ("api_secret", "captcha_secret", "service_secrets"), _renewed, true())
