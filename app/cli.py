@@ -26,7 +26,7 @@ COMMANDS = {
     "theme": ("theme.group", "Begin and check a theme folder, save and publish versions, and find the keys of texts."),
     "mail": ("messages", "Send a sample of a tenant's emails."),
     "sms": ("messages", "Send a sample of a tenant's text messages."),
-    "tenant": ("tenants", "List, suspend or remove tenants."),
+    "tenant": ("tenants", "List, suspend, remove, archive or restore tenants."),
     "key": ("tenants", "Rotate or revoke signing keys."),
     "initial-access-token": ("initial_access_tokens", "Create, list or revoke tokens that let applications register."),
     "setup-link": (

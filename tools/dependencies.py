@@ -42,6 +42,7 @@ PURPOSES = {
     "prometheus-client": "/metrics",
     "psycopg": "PostgreSQL driver",
     "pydantic": "validation of requests, responses and configuration files",
+    "pyrage": "archives of tenants, encrypted in the format of age",
     "pyyaml": "configuration as code, with line numbers",
     "rcssmin": "smaller stylesheets",
     "redis": "limits, cache and messages between workers",

@@ -24,7 +24,6 @@ from app.settings import Settings
 if TYPE_CHECKING:
     from app.demo.starters import Framework, Starter
 
-_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _FIRST_PORT, _PORTS = 3000, 20
 
 
@@ -67,9 +66,9 @@ def new(name: str, framework: str, bind: str, *, runs: bool) -> None:
 
 
 def _check(settings: Settings, name: str, bind: str, folder: Path) -> None:
-    from app.contract.tenants.file import RESERVED_TENANTS
+    from app.contract.tenants.file import LABEL, RESERVED_TENANTS
 
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(LABEL, name):
         raise CommandError(
             f"{name!r} can't be a name. Use 1 to 63 lowercase letters, digits and hyphens, such as desk."
         )

@@ -6,6 +6,7 @@ import click
 
 from app.commands.errors import CommandError, open_services
 from app.commands.prompts import confirm, counted, tenant_work, without_password
+from app.commands.tenant_archives import archive, restore
 
 _IDS_MAY_BEGIN_WITH_HYPHEN = {"ignore_unknown_options": True}
 """Older versions issued ids in base64url, whose alphabet contains the hyphen."""
@@ -13,7 +14,11 @@ _IDS_MAY_BEGIN_WITH_HYPHEN = {"ignore_unknown_options": True}
 
 @click.group
 def tenant() -> None:
-    """List, suspend or remove tenants."""
+    """List, suspend, remove, archive or restore tenants."""
+
+
+tenant.add_command(archive)
+tenant.add_command(restore)
 
 
 @tenant.command("list")

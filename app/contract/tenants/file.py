@@ -33,7 +33,8 @@ RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 BESIDE_SETTINGS = ("url_whitelist", "registration_form", "push", "duo", "connections")
 """Settings with a key of their own beside `settings`: long lists, and services with their secrets."""
 LATER_OF_ACCOUNTS = frozenset({"organizations"})
-_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+"""The pattern of a tenant's name, which is a label of its host."""
 
 
 _GUID = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
@@ -70,7 +71,7 @@ class TenantFile(ConfigurationModel):
 
     name: Annotated[
         str,
-        Field(pattern=rf"^{_LABEL}$", description="The tenant's name, which is the first label of its host name."),
+        Field(pattern=rf"^{LABEL}$", description="The tenant's name, which is the first label of its host name."),
         AfterValidator(_free_tenant),
     ]
     api_key: Annotated[str, Field(pattern=_GUID)] | None = Field(

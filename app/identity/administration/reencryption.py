@@ -18,7 +18,8 @@ from app.identity.platform.services import IdentityServices
 from app.identity.platform.store import encrypted_columns
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
-_ENCRYPTED_COLUMNS: Final = (
+ENCRYPTED_COLUMNS: Final = (
+    tenant_secrets.ENCRYPTED_COLUMNS,
     signing_keys.ENCRYPTED_COLUMNS,
     subject_secrets.ENCRYPTED_COLUMNS,
     client_secrets.ENCRYPTED_COLUMNS,
@@ -30,7 +31,7 @@ _ENCRYPTED_COLUMNS: Final = (
     organization_connection_store.ENCRYPTED_COLUMNS,
     setup_link_store.ENCRYPTED_COLUMNS,
 )
-"""Every encrypted value of a tenant but those of its own row and of its outgoing messages."""
+"""Every encrypted value of a tenant but those of its outgoing messages."""
 
 
 def reencrypt(services: IdentityServices) -> int:
@@ -49,11 +50,10 @@ def _of_tenant(services: IdentityServices, tenant: tenant_writes.TenantRow) -> i
     work = UnitOfWork(services.database, tenant.tenant_id)
     try:
         tenant_secrets.store_missing_digest(work, services.encryption)
-        own = encrypted_columns.reencrypt(work, services.encryption, tenant_secrets.ENCRYPTED_COLUMNS)
-        if own:
+        count = sum(encrypted_columns.reencrypt(work, services.encryption, columns) for columns in ENCRYPTED_COLUMNS)
+        if tenant_secrets.ENCRYPTED_COLUMNS.table.name in work.changed_tables:
             tenant_writes.change(work)  # caches hold the tenant's row
-        others = sum(encrypted_columns.reencrypt(work, services.encryption, columns) for columns in _ENCRYPTED_COLUMNS)
         work.commit()
-        return own + others
+        return count
     finally:
         work.rollback()

@@ -5,19 +5,18 @@ What rotates the secret key and what moves a tenant to another installation rene
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Table, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Table, or_, select, update
 
 from app.identity.platform.encryption import Encryption
+from app.identity.platform.store import row_pages
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
 Renew = Callable[[bytes, str], bytes]
 """Takes an encrypted value and its associated data, and returns the value as it shall be stored."""
-_PAGE = 500
-"""Rows in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def reencrypt(work: UnitOfWork, encryption: Encryption, encrypted: EncryptedColu
         count += 1
         return encryption.encrypt(encryption.decrypt(value, associated_data), associated_data)
 
-    for row in _filled_rows(work, encrypted):
+    for row in row_pages.rows_of_tenant(work, encrypted.table, encrypted.filled):
         if _changes(row, encrypted, lambda value, _: value if encryption.is_current(value) else b""):
             _renew_locked(work, encrypted, row, renew)
     return count
@@ -68,33 +67,12 @@ def _renew_locked(work: UnitOfWork, encrypted: EncryptedColumns, row: Mapping[st
     work.begin()
     where = _is_row(encrypted.table, row)
     current = work.one(select(encrypted.table).where(*where).with_for_update())
-    if current is not None and (values := _changes(_by_name(current), encrypted, renew)):
+    if current is not None and (values := _changes(current._asdict(), encrypted, renew)):
         work.run(update(encrypted.table).where(*where).values(values))
 
 
 def _changes(row: Mapping[str, Any], encrypted: EncryptedColumns, renew: Renew) -> dict[str, Any]:
     return {name: value for name, value in encrypted.renewed(row, renew).items() if value != row[name]}
-
-
-def _filled_rows(work: UnitOfWork, encrypted: EncryptedColumns) -> Iterator[Mapping[str, Any]]:
-    """Yield the tenant's rows that hold an encrypted value, in the order of the primary key and a page at a time."""
-    key = tuple_(*encrypted.table.primary_key)
-    page = (
-        select(encrypted.table)
-        .where(encrypted.table.c.tenant_id == work.tenant_id, encrypted.filled)
-        .order_by(*encrypted.table.primary_key)
-        .limit(_PAGE)
-    )
-    rows = work.all(page)
-    while rows:
-        yield from map(_by_name, rows)
-        rows = work.all(
-            page.where(key > tuple_(*(rows[-1]._mapping[name.name] for name in encrypted.table.primary_key)))
-        )
-
-
-def _by_name(row: Row[Any]) -> Mapping[str, Any]:
-    return row._asdict()
 
 
 def _is_row(table: Table, row: Mapping[str, Any]) -> tuple[ColumnElement[bool], ...]:

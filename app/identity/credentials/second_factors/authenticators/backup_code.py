@@ -17,6 +17,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorResponse,
 )
 from app.identity.directory.accounts import account_store
+from app.identity.directory.tenants.keys import subject_secrets
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
 from app.kit import randomness
@@ -25,6 +26,7 @@ from app.kit.text.code_normalization import typed_code
 CODE_COUNT: Final = 10
 _GROUP_LENGTH: Final = 5
 _HEX_DIGITS: Final = frozenset("0123456789abcdef")
+_PURPOSE: Final = "backup codes"
 
 
 class BackupCodesAuthenticator(Authenticator):
@@ -91,11 +93,14 @@ def _add(context: Context, uid: str, *, is_enrolled: bool = False, **facts: str)
 
 
 def _lookup_hashes(context: Context, uid: str, code: str) -> list[str]:
-    """Return keyed digests of a code, one per secret, the present secret first. Forty bits have too little entropy for a
-    plain digest, and printed codes must survive a change of the secret.
+    """Return keyed digests of a code, the one to store first. Forty bits have too little entropy for a plain digest.
+
+    The key is the tenant's own, so that printed codes survive a change of the secret key, and go where the tenant goes. Codes of
+    earlier versions are under each secret key.
     """
     plain = typed_code(code).casefold()
     digits = "".join(character for character in plain if character in _HEX_DIGITS)
-    text = f"{context.tenant.tenant_id} {uid} {digits}".encode()
-    keys = [derive_key(secret, "backup codes") for secret in context.services.settings.secrets]
-    return [hmac.new(key, text, hashlib.sha256).hexdigest() for key in keys]
+    own = derive_key(subject_secrets.of(context.services, context.work), _PURPOSE)
+    former = [derive_key(secret, _PURPOSE) for secret in context.services.settings.secrets]
+    keyed = [(own, f"{uid} {digits}"), *((key, f"{context.tenant.tenant_id} {uid} {digits}") for key in former)]
+    return [hmac.new(key, text.encode(), hashlib.sha256).hexdigest() for key, text in keyed]
