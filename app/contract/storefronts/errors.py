@@ -24,8 +24,15 @@ class StorefrontFailed(ApiError):
     description = "The store didn’t answer, or refused the request. Try again later."
 
 
+class SessionCallMissing(ApiError):
+    """Elsewhere the interface gives this number another meaning."""
+
+    code, status, message = 2017, 400, "The Hosted Plugin mapping fields are required"
+    description = "The site has no SessionUrl. Set the address of the server that begins sessions."
+
+
 class BookingSystemFailed(ApiError):
     """The interface gives a failure of the booking system this number and message."""
 
     code, status, message = 2016, 401, "The SAML Authenticate Request is not found"
-    description = "PerfectMind didn’t answer, or refused the request. Try again later."
+    description = "PerfectMind, or your server at SessionUrl, didn’t answer or refused the request. Try again later."

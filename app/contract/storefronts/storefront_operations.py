@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from app.contract import errors
+from app.contract.applications.application_urls import SecureUrl
 from app.contract.auth import ACCESS_TOKEN, API_KEY, NEVER
 from app.contract.catalogue import operation
 from app.contract.configuration_model import web_origin
@@ -68,6 +69,9 @@ class PerfectMindSite(Wire):
     )
     client_number: Annotated[str, Field(pattern=r"^[0-9]{1,20}$")] = Field(description="The client number of the API.")
     access_key: Secret = None
+    session_url: SecureUrl | None = Field(
+        default=None, description="The https address of your server that begins a session at the site."
+    )
 
 
 class StoreSignOn(AccessTokenQuery):
@@ -106,6 +110,18 @@ class SiteContacts(Wire):
     contact_id: list[str]
 
 
+class BeginSession(ReadContact):
+    pass
+
+
+class SiteSession(Wire):
+    """A session of the account at the site. `IsNewLink`: whether the account had no contact there before."""
+
+    session_id: str
+    url: str = Field(alias="URL")
+    is_new_link: bool
+
+
 SIGN_ON_ERRORS = (
     errors.EmailUnverified,
     errors.MalformedEmail,
@@ -132,6 +148,15 @@ perfectmind_contact = operation(
     errors=(*SIGN_ON_ERRORS, errors.BookingSystemFailed),
     summary="Find PerfectMind contacts",
     description="Returns the IDs of the PerfectMind contacts that have the account’s verified email address.",
+)  # fmt: skip
+
+perfectmind_session = operation(
+    "storefronts.perfectmind_session", "GET /sso/perfectmind/session", BeginSession, SiteSession, auth=API_KEY & ACCESS_TOKEN, access=NEVER,
+    errors=(*SIGN_ON_ERRORS, *WORKFLOW_REFUSALS, errors.LoginNotAllowed, errors.SessionCallMissing, errors.BookingSystemFailed),
+    summary="Begin a PerfectMind session",
+    description="Begins a session of the account at a PerfectMind site, and returns where the browser continues. Your server at the site’s "
+    "`SessionUrl` begins it: it gets a signed POST, as the calls of workflows are, with the account’s ID, verified email and names, and "
+    "answers `SessionId`, `URL` (an address at the site or on the tenant’s whitelist) and `IsNewLink`.",
 )  # fmt: skip
 
 _PLUGINS = "/v2/manage/hosted-plugins"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -11,11 +12,13 @@ from urllib.parse import quote
 import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
+from standardwebhooks import Webhook
 from werkzeug.test import TestResponse
 
 from app.contract.resources import file_resources
 from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.authentication.workflows.call_signatures import secret_of
 from app.identity.platform.services import IdentityServices
 from app.kit.resources.resource import MASKED
 from tests.support.fakes.storefronts import (
@@ -295,3 +298,68 @@ def test_removed_store_signs_in_no_more(acme: TenantServer) -> None:
     assert sign_on(acme, ada).status_code == 200
     answered(ask(acme, token, "PUT", "/v2/manage/hosted-plugins/shopify", {"Data": []}))
     assert refused(sign_on(acme, ada)) == (401, 1178)
+
+
+SESSION = {"SessionId": "s-1", "URL": "https://pool.perfectmind.com/enter?s=1", "IsNewLink": True}
+
+
+def session(tenant: TenantServer, who: dict[str, Any], site: str = "pool") -> TestResponse:
+    return tenant.send("GET", "/sso/perfectmind/session", bearer=who["token"], perfectMindSiteName=site)
+
+
+def with_session_url(tenant: TenantServer) -> TenantServer:
+    answered(configure(tenant, "perfectmind", SessionUrl="https://hooks.acme.example/sessions"))
+    return tenant
+
+
+def test_perfectmind_session_is_asked_of_the_tenants_server(acme: TenantServer, there: FakeStorefront) -> None:
+    ada, there.session = person(acme, FirstName="Ada", LastName="Lovelace"), SESSION
+    assert answered(session(with_session_url(acme), ada)) == SESSION
+    ((headers, body),) = there.calls
+    account = {"Uid": ada["Uid"], "Email": EMAIL, "FirstName": "Ada", "LastName": "Lovelace"}
+    assert (body["Type"], body["Site"], body["Account"]) == ("perfectmind.session", "pool", account)
+    secret = secret_of(acme.api_secret, "perfectmind")
+    lower = {name.lower(): text for name, text in headers.items()}
+    assert Webhook(secret).verify(json.dumps(body, separators=(",", ":"), ensure_ascii=False), lower) == body
+    assert ACCESS_KEY not in str(there.calls)
+
+
+def test_perfectmind_session_without_its_call_is_refused(acme: TenantServer, there: FakeStorefront) -> None:
+    assert refused(session(acme, person(acme))) == (400, 2017)
+    assert refused(session(acme, person(acme, "bob@example.test"), "other")) == (401, 1178)
+    assert refused(session(with_session_url(acme), person(acme, "eve@example.test", is_verified=False)))[0] == 403
+    assert there.calls == []
+
+
+@pytest.mark.parametrize("url", [*OTHER_HOSTS, "", "https://pool.perfectmind.com.evil.example/", 7, None])
+def test_perfectmind_session_leads_to_the_site_alone(acme: TenantServer, there: FakeStorefront, url: Any) -> None:
+    there.session = {**SESSION, "URL": url}
+    assert refused(session(with_session_url(acme), person(acme))) == (401, 2016)
+
+
+def test_unusable_answers_begin_no_perfectmind_session(
+    acme: TenantServer, there: FakeStorefront, caplog: pytest.LogCaptureFixture
+) -> None:
+    ada = person(with_session_url(acme))
+    without = {"SessionId": "", **{name: text for name, text in SESSION.items() if name != "SessionId"}}
+    for answer in (
+        [],
+        "text",
+        None,
+        {},
+        without,
+        {**SESSION, "IsNewLink": "perhaps"},
+        {**SESSION, "SessionId": "x" * 501},
+    ):
+        there.session = answer
+        assert refused(session(acme, ada)) == (401, 2016), answer
+    there.answer = (500, b"{}")
+    assert refused(session(acme, ada)) == (401, 2016)
+    assert EMAIL not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "address", ["http://pool.example/s", "javascript:alert(1)", "pool", "https://pool.example/#a b"]
+)
+def test_session_url_must_be_secure(acme: TenantServer, address: str) -> None:
+    assert configure(acme, "perfectmind", SessionUrl=address).status_code == 400

@@ -49,6 +49,10 @@ class FakeStorefront:
 
     customers: list[dict[str, Any]] = field(default_factory=list)
     contacts: list[dict[str, Any]] = field(default_factory=list)
+    session: Any = field(default_factory=dict)
+    """The answer of the tenant's server that begins sessions."""
+    calls: list[tuple[dict[str, str], Any]] = field(default_factory=list)
+    """Headers and body of each call to it."""
     received: list[tuple[str, str]] = field(default_factory=list)
     """Method and address of each request."""
     answer: tuple[int, bytes] | None = None
@@ -62,6 +66,9 @@ class FakeStorefront:
         if (method, parts.path) == ("POST", "/api/2.0/B2C/Query"):
             is_known = (headers["X-Client-Number"], headers["X-Access-Key"]) == ("24588", ACCESS_KEY)
             return self._query(body["QueryString"]) if is_known else (401, {})
+        if (method, parts.path) == ("POST", "/sessions"):
+            self.calls.append((dict(headers), body))
+            return 200, self.session
         return 404, {}
 
     def _customers(self, method: str, query: str, body: Any) -> tuple[int, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from typing import Final
+from urllib.parse import urlsplit
 
 from app.contract import errors
 from app.contract.storefronts import storefront_operations
@@ -13,7 +14,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.resource_storage.items import Item
-from app.identity.public_api.storefronts import multipass, perfectmind, stores
+from app.identity.public_api.storefronts import multipass, perfectmind, session_calls, stores
 from app.identity.public_api.storefronts.bigcommerce import API, BigCommerce
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
@@ -29,7 +30,7 @@ _NO_NAME: Final = "-"
 
 @storefront_operations.shopify_login.implements
 def shopify_login(context: Context, req: storefront_operations.ShopifySignOn) -> storefront_operations.ShopifyLogin:
-    store, account, email = _begin(context, storefront_operations.SHOPIFY, req)
+    store, account, email = _begin(context, storefront_operations.SHOPIFY, _store_name(req))
     store_url = f"https://{store.content['domain']}"
     return_to = stores.return_address(context, store_url, req.return_url)
     customer = {
@@ -50,7 +51,7 @@ def shopify_login(context: Context, req: storefront_operations.ShopifySignOn) ->
 def bigcommerce_login(
     context: Context, req: storefront_operations.StoreSignOn
 ) -> storefront_operations.BigCommerceLogin:
-    store, account, email = _begin(context, storefront_operations.BIGCOMMERCE, req)
+    store, account, email = _begin(context, storefront_operations.BIGCOMMERCE, _store_name(req))
     store_url = str(store.content["store_url"])
     address = stores.return_address(context, store_url, req.return_url)
     redirect_to = stores.path_at(store_url, address) if address else None
@@ -89,13 +90,36 @@ def perfectmind_contact(context: Context, req: storefront_operations.ReadContact
     return storefront_operations.SiteContacts(email=email, contact_id=ids)
 
 
-def _begin(context: Context, resource: Resource, req: storefront_operations.StoreSignOn) -> tuple[Item, Account, str]:
-    """Return the store, the account and its verified address; refuse what every storefront refuses."""
+@storefront_operations.perfectmind_session.implements
+def perfectmind_session(context: Context, req: storefront_operations.BeginSession) -> storefront_operations.SiteSession:
+    site, account, email = _begin(context, storefront_operations.PERFECTMIND, req.site_name)
+    address = site.content.get("session_url")
+    if not address:
+        raise errors.SessionCallMissing
+    origin, development = f"https://{site.content['host']}", context.services.settings.perfectmind_url
+    if development:
+        address = f"{development}{urlsplit(str(address)).path}"
+    try:
+        begun = session_calls.begin(context, str(address), req.site_name, account, email)
+        stores.return_address(context, origin, begun.url)
+    except (ProviderUnavailable, errors.BadParameter) as problem:
+        log.warning("perfectmind session: %s", problem)
+        raise errors.BookingSystemFailed from None
+    _record(context, account, "perfectmind", site)
+    return begun
+
+
+def _store_name(req: storefront_operations.StoreSignOn) -> str:
     if req.callback:
         raise errors.BadParameter("callback: leave it out; there is no JSONP.")
     if not req.store:
         raise errors.StoreNameMissing
-    store = stores.find(context, resource, req.store)
+    return req.store
+
+
+def _begin(context: Context, resource: Resource, name: str) -> tuple[Item, Account, str]:
+    """Return the store or site, the account and its verified address; refuse what every sign-on refuses."""
+    store = stores.find(context, resource, name)
     account = accounts.current_for_sign_on(context)
     email = stores.store_email(account)
     context.count_against("storefront", _RATE, account.uid)
