@@ -7,6 +7,7 @@ from typing import Final
 ASSERTION: Final = "urn:oasis:names:tc:SAML:2.0:assertion"
 PROTOCOL: Final = "urn:oasis:names:tc:SAML:2.0:protocol"
 METADATA: Final = "urn:oasis:names:tc:SAML:2.0:metadata"
+ALGORITHMS: Final = "urn:oasis:names:tc:SAML:metadata:algsupport"
 SIGNATURE: Final = "http://www.w3.org/2000/09/xmldsig#"
 ENCRYPTION: Final = "http://www.w3.org/2001/04/xmlenc#"
 ENCRYPTION_11: Final = "http://www.w3.org/2009/xmlenc11#"
@@ -34,6 +35,10 @@ def samlp(name: str) -> str:
 
 def md(name: str) -> str:
     return f"{{{METADATA}}}{name}"
+
+
+def alg(name: str) -> str:
+    return f"{{{ALGORITHMS}}}{name}"
 
 
 def ds(name: str) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from app.identity.platform.saml.metadata_reader import SamlEndpoint
-from app.identity.platform.saml.saml_names import PROTOCOL, ds, md
+from app.identity.platform.saml.saml_names import PROTOCOL, alg, ds, md
+from app.identity.platform.saml.trusted_keys import DIGESTS, SIGNATURES
 from app.identity.platform.saml_writing.xml_builder import element, new_id, to_bytes
 from app.identity.platform.saml_writing.xml_signing import SigningKey, signed
 
@@ -37,6 +38,7 @@ def provider_metadata(role: RoleMetadata, key: SigningKey | None = None) -> byte
     """Return the metadata of the identity provider, signed if there is a key."""
     descriptor = element(
         md("IDPSSODescriptor"),
+        _algorithms(),
         *_keys(role),
         *_endpoints("SingleLogoutService", role.logout_services),
         *_name_id_formats(role),
@@ -56,6 +58,7 @@ def service_provider_metadata(role: RoleMetadata, key: SigningKey | None = None)
             consumer.set("isDefault", "true")
     descriptor = element(
         md("SPSSODescriptor"),
+        _algorithms(),
         *_keys(role),
         *_endpoints("SingleLogoutService", role.logout_services),
         *_name_id_formats(role),
@@ -71,6 +74,17 @@ def _entity(role: RoleMetadata, descriptor: _Element, key: SigningKey | None) ->
     identifier = None if key is None else new_id()
     entity = element(md("EntityDescriptor"), descriptor, ID=identifier, entityID=role.entity_id)
     return to_bytes(entity if key is None else signed(entity, key))
+
+
+def _algorithms() -> _Element:
+    """Return what signatures may use: a peer that is not told may sign with SHA-1 (SAML V2.0 Algorithm Support, section 2.3)."""
+    digests = [element(alg("DigestMethod"), Algorithm=one) for one in sorted(DIGESTS, key=_hash_name)]
+    signatures = [element(alg("SigningMethod"), Algorithm=one) for one in SIGNATURES]
+    return element(md("Extensions"), *digests, *signatures)
+
+
+def _hash_name(algorithm: str) -> str:
+    return algorithm.rpartition("#")[2]
 
 
 def _keys(role: RoleMetadata) -> list[_Element]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
-from app.identity.platform.saml.saml_names import ASSERTION, ENCRYPTION, METADATA, PROTOCOL, SIGNATURE, saml
+from app.identity.platform.saml.saml_names import ALGORITHMS, ASSERTION, ENCRYPTION, METADATA, PROTOCOL, SIGNATURE, saml
 from app.kit import randomness
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ _NAMESPACES: Final[dict[str, str]] = {
     "saml": ASSERTION,
     "samlp": PROTOCOL,
     "md": METADATA,
+    "alg": ALGORITHMS,
     "ds": SIGNATURE,
     "xenc": ENCRYPTION,
 }

@@ -25,7 +25,7 @@ from app.identity.platform.saml.request_gate import (
 from app.identity.platform.saml.response_gate import read_response
 from app.identity.platform.saml.saml_names import POST, REDIRECT, saml
 from app.identity.platform.saml.saml_rules import SamlRefusal
-from app.identity.platform.saml.trusted_keys import TrustedKeys
+from app.identity.platform.saml.trusted_keys import DIGESTS, SIGNATURES, TrustedKeys
 from app.identity.platform.saml_writing import message_bindings, request_writer, response_writer
 from app.identity.platform.saml_writing.metadata_writer import (
     RoleMetadata,
@@ -250,3 +250,13 @@ def test_metadata_of_both_roles_is_read_back(write: Any, key: SigningKey | None)
     assert [one.location for one in role.services] == [ACS, f"{ACS}2"]
     assert role.logout_services == _role().logout_services
     assert role.name_id_formats == (NAME.name_format,)
+
+
+@pytest.mark.parametrize("write", [provider_metadata, service_provider_metadata])
+def test_metadata_names_the_algorithms_that_the_gate_takes(write: Any) -> None:
+    """A peer that isn’t told may sign by SHA-1: Shibboleth’s service provider does in what it posts."""
+    role = etree.fromstring(write(_role()))[0]
+    stated = [(one.tag.rpartition("}")[2], one.get("Algorithm")) for one in role[0]]
+    assert stated[0] == ("DigestMethod", "http://www.w3.org/2001/04/xmlenc#sha256")
+    assert {algorithm for kind, algorithm in stated if kind == "DigestMethod"} == DIGESTS
+    assert [algorithm for kind, algorithm in stated if kind == "SigningMethod"] == list(SIGNATURES)
