@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, nginx, Caddy, Chromium, Apache with mod_auth_openidc
-# and mod_auth_mellon, xmlsec1 for pysaml2, OpenLDAP with python-ldap, fonts, and what comes from npm.
+# and mod_auth_mellon, Shibboleth's service provider, SimpleSAMLphp, xmlsec1 for pysaml2, OpenLDAP with python-ldap, fonts, and what comes from npm.
 # Root on Debian gets the missing parts; any other user gets one sentence that names them. Nothing is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,6 +19,8 @@ have_postgres || missing+=(postgresql)
 command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing+=(apache2 libapache2-mod-auth-openidc)
 [ -e /usr/lib/apache2/modules/mod_auth_mellon.so ] || missing+=(apache2 libapache2-mod-auth-mellon)
+[ -e /usr/lib/apache2/modules/mod_shib.so ] || missing+=(apache2 libapache2-mod-shib)
+[ -e /usr/share/simplesamlphp/www/module.php ] || missing+=(simplesamlphp php-cli php-xml php-mbstring)
 command -v xmlsec1 >/dev/null || missing+=(xmlsec1)
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 command -v caddy >/dev/null || missing+=(caddy)
