@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from saml2.client import Saml2Client
 from saml2.config import SPConfig
 
 from tests.support.oauth.relying_party import Person
+from tests.support.saml.pysaml2_messages import form_of, location
 from tests.support.saml.service_provider import ServiceProvider, posted_form, read_document
 from tests.support.visitors.visitor import Visitor
 
@@ -52,10 +51,6 @@ def library(visitor: Visitor, wiki: ServiceProvider, tmp_path: Path) -> Saml2Cli
     return Saml2Client(SPConfig().load(own))
 
 
-def location(info: dict[str, Any]) -> str:
-    return str(dict(info["headers"])["Location"])
-
-
 @pytest.mark.parametrize("binding", [BINDING_HTTP_REDIRECT, BINDING_HTTP_POST])
 @pytest.mark.parametrize("members", [{}, {"SignResponse": True}, {"EncryptAssertion": True}], ids=str)
 def test_pysaml2_signs_in_and_out(
@@ -80,9 +75,3 @@ def test_pysaml2_signs_in_and_out(
     signed_out = library.parse_logout_request_response(message, BINDING_HTTP_REDIRECT)
     assert signed_out.status_ok()
     assert visitor.open("/profile").is_sign_in
-
-
-def form_of(info: dict[str, Any]) -> dict[str, str]:
-    """Return the fields of the form that pysaml2 writes as a page."""
-    found = re.findall(r'name="(SAMLRequest|RelayState)" value="([^"]*)"', info["data"])
-    return {name: unescape(value) for name, value in found}
