@@ -12,7 +12,7 @@ from saml2.client import Saml2Client
 from saml2.config import SPConfig
 
 from tests.support.oauth.relying_party import Person
-from tests.support.saml.pysaml2_messages import form_of, location
+from tests.support.saml.peers.pysaml2_messages import form_of, location
 from tests.support.saml.service_provider import ServiceProvider, posted_form, read_document
 from tests.support.visitors.visitor import Visitor
 

@@ -24,7 +24,7 @@ from tests.support.oauth.world import World
 from tests.support.organizations.connected_organization import MINA, business_of
 from tests.support.organizations.saml_organization import SamlOrganization
 from tests.support.saml.metadata_server import serving
-from tests.support.saml.pysaml2_messages import form_of, location
+from tests.support.saml.peers.pysaml2_messages import form_of, location
 from tests.support.saml.service_provider import own_key
 from tests.support.visitors.plain_client import PlainClient
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from tests.support.oauth.relying_party import Person
-from tests.support.saml.apache_site import HOME, ApacheSite, served_by_apache, write_key_and_metadata
+from tests.support.saml.peers.apache_site import HOME, ApacheSite, served_by_apache, write_key_and_metadata
 from tests.support.saml.service_provider import ServiceProvider, own_key
 from tests.support.services.servers import PATIENCE_SECONDS, end, program
 from tests.support.tenants.tenant_server import TenantServer

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from tests.support.browsers.chromium import Opened
 from tests.support.processes.commands import this_version
 from tests.support.processes.installation import Installation, eventually, installed
-from tests.support.saml.simplesamlphp import NAME, PASSWORD, SimpleSamlPhp, simplesamlphp
+from tests.support.saml.peers.simplesamlphp import NAME, PASSWORD, SimpleSamlPhp, simplesamlphp
 from tests.support.services.servers import NO_AUTHORITIES
 
 ORGANIZATIONS = "/v2/manage/organizations"

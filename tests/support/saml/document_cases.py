@@ -6,7 +6,7 @@ from lxml import etree
 
 from app.identity.platform.saml.expectations import SignedPart
 from app.identity.platform.saml.saml_rules import SamlRule
-from tests.support.saml.cases import Case, case, replaced
+from tests.support.saml.cases import Case, case, edited, prefixed, replaced
 from tests.support.saml.responses import (
     ASSERTION_ID,
     SAML,
@@ -27,10 +27,6 @@ _BOMB = b"<!DOCTYPE r [" + b"".join(
     b'<!ENTITY e%d "%s">' % (number, b"&e%d;" % (number - 1) * 10 if number else b"ha") for number in range(10)
 ) + b"]>"  # fmt: skip
 _DEFAULT_ID = b'<!DOCTYPE r [<!ATTLIST Assertion ID CDATA "_x">]>'
-
-
-def _before(prefix: bytes) -> bytes:
-    return prefix + response()
 
 
 def _elements(count: int) -> bytes:
@@ -54,7 +50,11 @@ def _inserted(rule: SamlRule, name: str, content: bytes) -> Case:
 
 
 def _id_at(element: str, name: str, value: str) -> Case:
-    return case(_R.STRUCTURE, f"{name}={value} at {element}", after=attribute(element, name, value))
+    return case(
+        _R.STRUCTURE,
+        f"{name}={value} at {'the root' if element == '*' else element}",
+        after=attribute(element, name, value),
+    )
 
 
 def _in_namespace(root: etree._Element) -> None:
@@ -62,18 +62,18 @@ def _in_namespace(root: etree._Element) -> None:
 
 
 DOCUMENT_CASES = [
-    Case(_R.SIZE, "12 MB", lambda: _before(b"") + b" " * 12_000_000),
+    edited(_R.SIZE, "12 MB", lambda good, _: good + b" " * 12_000_000),
     _inserted(_R.SIZE, "100,000 elements", _elements(50_000)),
     _inserted(_R.SIZE, "100,000 attributes", _attributes(90_000, b" a%d=''")),
     _inserted(_R.SIZE, "5,000 attributes of one element", _attributes(5_000, b" a%d=''")),
     _inserted(_R.SIZE, "5,000 namespaces of one element", _attributes(5_000, b" xmlns:a%d='urn:a'")),
     _inserted(_R.SIZE, "200 levels", _nested(200)),
     _inserted(_R.PARSER, "3,000 levels", _nested(3_000)),
-    Case(_R.PARSER, "external entity", lambda: _before(_XXE).replace(_ADA, b"&e;")),
-    Case(_R.PARSER, "entity bomb", lambda: _before(_BOMB).replace(_ADA, b"&e9;")),
-    Case(_R.PARSER, "external document type", lambda: _before(b'<!DOCTYPE r SYSTEM "http://127.0.0.1/x.dtd">')),
-    Case(_R.PARSER, "default attribute by a document type", lambda: _before(_DEFAULT_ID)),
-    Case(_R.NODES, "document type in small letters", lambda: _before(b"<!doctype r>")),
+    edited(_R.PARSER, "external entity", lambda good, at: _XXE + good.replace(at(_ADA), b"&e;")),
+    edited(_R.PARSER, "entity bomb", lambda good, at: _BOMB + good.replace(at(_ADA), b"&e9;")),
+    prefixed(_R.PARSER, "external document type", b'<!DOCTYPE r SYSTEM "http://127.0.0.1/x.dtd">'),
+    prefixed(_R.PARSER, "default attribute by a document type", _DEFAULT_ID),
+    prefixed(_R.NODES, "document type in small letters", b"<!doctype r>"),
     replaced(_R.PARSER, "undeclared entity", _ADA, b"ada&amp;&e;"),
     replaced(_R.PARSER, "cut off", b"</samlp:Response>", b""),
     replaced(_R.PARSER, "two roots", b"</samlp:Response>", b"</samlp:Response><x/>"),
@@ -84,16 +84,16 @@ DOCUMENT_CASES = [
     replaced(_R.PARSER, "surrogate in UTF-8", _ADA, b"ada\xed\xa0\x80"),
     replaced(_R.PARSER, "attribute twice", b'Version="2.0"', b'Version="2.0" Version="2.0"'),
     replaced(_R.PARSER, "undeclared prefix", _STATUS, b"<x:y/>" + _STATUS),
-    Case(_R.PARSER, "UTF-16", lambda: response().decode().encode("utf-16")),
-    Case(_R.PARSER, "UTF-16 without mark", lambda: response().decode().encode("utf-16-be")),
-    Case(_R.PARSER, "UTF-32", lambda: response().decode().encode("utf-32")),
-    Case(_R.PARSER, "declared UTF-7", lambda: _before(b'<?xml version="1.0" encoding="UTF-7"?>')),
-    Case(_R.PARSER, "declared ISO 8859-1", lambda: _before(b'<?xml version="1.0" encoding="ISO-8859-1"?>')),
-    Case(_R.PARSER, "declared UTF-16", lambda: _before(b'<?xml version="1.0" encoding="UTF-16"?>')),
-    Case(_R.PARSER, "XML 1.1", lambda: _before(b'<?xml version="1.1"?>')),
-    Case(_R.PARSER, "EBCDIC", lambda: response().decode().encode("cp037")),
-    Case(_R.PARSER, "empty", lambda: b""),
-    Case(_R.PARSER, "JSON", lambda: b'{"a": 1}'),
+    edited(_R.PARSER, "UTF-16", lambda good, _: good.decode().encode("utf-16")),
+    edited(_R.PARSER, "UTF-16 without mark", lambda good, _: good.decode().encode("utf-16-be")),
+    edited(_R.PARSER, "UTF-32", lambda good, _: good.decode().encode("utf-32")),
+    prefixed(_R.PARSER, "declared UTF-7", b'<?xml version="1.0" encoding="UTF-7"?>'),
+    prefixed(_R.PARSER, "declared ISO 8859-1", b'<?xml version="1.0" encoding="ISO-8859-1"?>'),
+    prefixed(_R.PARSER, "declared UTF-16", b'<?xml version="1.0" encoding="UTF-16"?>'),
+    prefixed(_R.PARSER, "XML 1.1", b'<?xml version="1.1"?>'),
+    edited(_R.PARSER, "EBCDIC", lambda good, _: good.decode().encode("cp037")),
+    edited(_R.PARSER, "empty", lambda *_: b""),
+    edited(_R.PARSER, "JSON", lambda *_: b'{"a": 1}'),
     replaced(_R.NODES, "comment in NameID", _ADA, b"admin@example.test<!---->.evil.example"),
     replaced(_R.NODES, "comment in a value", b">staff<", b">staff<!-- -->s<"),
     replaced(_R.NODES, "comment between elements", _STATUS, b"<!-- -->" + _STATUS),
@@ -101,9 +101,9 @@ DOCUMENT_CASES = [
     replaced(_R.NODES, "processing instruction in NameID", _ADA, b"admin@example.test<?x?>.evil.example"),
     replaced(_R.NODES, "style sheet", b"<samlp:Response", b'<?xml-stylesheet href="x"?><samlp:Response'),
     replaced(_R.NODES, "CDATA section in NameID", _ADA, b"<![CDATA[ada@example.test]]>"),
-    Case(_R.NODES, "second XML declaration", lambda: _before(b'<?xml version="1.0"?><?xml version="1.0"?>')),
+    prefixed(_R.NODES, "second XML declaration", b'<?xml version="1.0"?><?xml version="1.0"?>'),
     Case(_R.STRUCTURE, "assertion as root", lambda: etree.tostring(find(etree.fromstring(response()), "Assertion"))),
-    Case(_R.STRUCTURE, "another root", lambda: response().replace(b"samlp:Response", b"samlp:ArtifactResponse")),
+    edited(_R.STRUCTURE, "another root", lambda good, at: good.replace(at(b"samlp:Response"), at(b"samlp:Other"))),
     Case(
         _R.STRUCTURE,
         "root of SAML 1.1",
@@ -133,16 +133,16 @@ DOCUMENT_CASES = [
     _id_at("Status", "ID", ASSERTION_ID),
     _id_at("Status", "Id", "_x"),
     _id_at("Status", "id", "_x"),
-    _id_at("Response", "{http://www.w3.org/XML/1998/namespace}id", "_x"),
-    _id_at("Response", "{urn:other}ID", "_x"),
+    _id_at("*", "{http://www.w3.org/XML/1998/namespace}id", "_x"),
+    _id_at("*", "{urn:other}ID", "_x"),
     _id_at("Signature", "ID", "_x"),
     _id_at("Signature", "Id", ASSERTION_ID),
     _id_at("SignedInfo", "Id", "a b"),
-    _id_at("Response", "ID", ""),
-    _id_at("Response", "ID", "ä"),
+    _id_at("*", "ID", ""),
+    _id_at("*", "ID", "ä"),
     _inserted(_R.STRUCTURE, "a relative namespace", b'<samlp:Extensions><a:b xmlns:a="urn"/></samlp:Extensions>'),
     _inserted(_R.STRUCTURE, "an empty namespace", b'<samlp:Extensions xmlns=""/>'),
-    case(_R.STRUCTURE, "version 1.1", change=attribute("Response", "Version", "1.1")),
+    case(_R.STRUCTURE, "version 1.1", change=attribute("*", "Version", "1.1")),
     case(_R.STRUCTURE, "assertion without version", change=attribute("Assertion", "Version", None)),
     case(_R.STRUCTURE, "two issuers", change=doubled("Issuer")),
     case(_R.STRUCTURE, "two subjects", change=doubled("Subject")),

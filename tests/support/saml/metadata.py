@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from lxml import etree
 
 from tests.support.saml import signers
@@ -38,12 +40,17 @@ def metadata_tree(keys: str | None = None) -> etree._Element:
 
 
 def metadata(
-    *, change: Change = NOTHING, after: Change = NOTHING, signer: Signer | None = None, keys: str | None = None
+    *,
+    change: Change = NOTHING,
+    after: Change = NOTHING,
+    signer: Signer | None = None,
+    keys: str | None = None,
+    **form: Any,
 ) -> bytes:
-    """Return the metadata, signed by a signer if there is one."""
+    """Return the metadata, signed by a signer if there is one. The other arguments are those of `signers.sign`."""
     root = metadata_tree(keys)
     change(root)
     if signer is not None:
-        signers.sign(root, signer, place=0)
+        signers.sign(root, signer, place=0, **form)
     after(root)
     return etree.tostring(root)

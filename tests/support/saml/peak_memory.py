@@ -11,13 +11,12 @@ import gc
 import json
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from app.identity.platform.saml.response_gate import read_response
 from app.identity.platform.saml.saml_rules import SamlRefusal
 from tests.support.saml import large_messages, signers
-from tests.support.saml.all_cases import RESPONSE_CASES
+from tests.support.saml.entrances import hostile_messages
 from tests.support.saml.responses import expected, response
 
 
@@ -46,8 +45,8 @@ def measured(read: Callable[[], object]) -> tuple[int, float]:
 def main() -> None:
     read_response(response(), expected(), signers.NOW)  # what the first message loads is no cost of the second one
     found = {}
-    for case in RESPONSE_CASES:
-        found[str(case)] = measured(partial(read_response, case.content(), case.expected(), signers.NOW))
+    for message in hostile_messages():
+        found[str(message)] = measured(message.read)
     for name, read in large_messages.readers():
         found[name] = measured(read)
     print(json.dumps(found))

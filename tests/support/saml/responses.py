@@ -87,7 +87,7 @@ def response(**arguments: Any) -> bytes:
 
 
 def find(root: etree._Element, name: str) -> etree._Element:
-    """Return the first element of this local name, the root for `*`."""
+    """Return the first element of this local name, the root for `*`. Raises StopIteration if there is none."""
     return next(root.iter(f"{{*}}{name}"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from lxml import etree
 from app.identity.platform.saml.expectations import SignedPart
 from app.identity.platform.saml.saml_rules import SamlRule
 from tests.support.saml import signers
-from tests.support.saml.cases import Case, case
+from tests.support.saml.cases import Case, PartMissing, case
 from tests.support.saml.responses import SAMLP, added, attribute, expected, find, removed, response, text
 from tests.support.saml.signers import DS, ENVELOPED, EXCLUSIVE, MORE
 
@@ -25,11 +26,14 @@ _PREFIX = f'<e:InclusiveNamespaces xmlns:e="{EXCLUSIVE}" PrefixList="'
 
 
 def _info(name: str, old: str, new: str, rule: SamlRule = _R.SIGNATURE_FORM, **arguments: Any) -> Case:
-    """Return the case of a SignedInfo in which a text is another one; the signature is right."""
+    """Return the case of a SignedInfo in which a text is another one; the signature is right. It is of the element `_assertion1`."""
 
     def changed(info: str) -> str:
-        assert old in info
-        return info.replace(old, new, 1)
+        (signed,) = re.findall(r'URI="#(\w+)"', info)
+        before, after = (text.replace("_assertion1", signed) for text in (old, new))
+        if before not in info:
+            raise PartMissing(before)
+        return info.replace(before, after, 1)
 
     return case(rule, name, change_info=changed, **arguments)
 

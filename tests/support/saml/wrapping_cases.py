@@ -24,14 +24,18 @@ def copy(element: etree._Element) -> etree._Element:
 
 
 def _evil(element: etree._Element, new_id: str = "_evil") -> etree._Element:
-    """Return an unsigned copy for another subject."""
+    """Return an unsigned copy for another subject, or with other addresses."""
     made = copy(element)
     for signature in list(made.iter(f"{{{DS}}}Signature")):
         parent = signature.getparent()
         assert parent is not None
         parent.remove(signature)
     made.set("ID", new_id)
-    find(made, "NameID").text = "admin@example.test"
+    for name_id in made.iter("{*}NameID"):
+        name_id.text = "admin@example.test"
+    for element in made.iter():
+        for name in {"AssertionConsumerServiceURL", "Location"} & set(map(str, element.attrib)):
+            element.set(name, "https://evil.example/")
     return made
 
 
@@ -45,13 +49,13 @@ def _wrapped(wrap: Wrap, part: SignedPart, new_id: str) -> Callable[[etree._Elem
         original.remove(signature)
         evil = _evil(signed, new_id)
         if signed is root:
-            if new_id == "_evil":
-                find(evil, "Assertion").set("ID", "_evil_assertion")
+            for assertion in evil.iter(f"{{{SAML}}}Assertion"):
+                assertion.set("ID", "_evil_assertion")
             wrap(evil, original, signature)
             for child in list(root):
                 root.remove(child)
             root.extend(list(evil))
-            root.set("ID", new_id)
+            root.attrib.update(evil.attrib)
         else:
             root.replace(signed, evil)
             wrap(evil, original, signature)
@@ -116,6 +120,20 @@ def _in(tag: str, has_signature: bool) -> Wrap:
     return wrap
 
 
+def _first_of_two_signed(evil: etree._Element, original: etree._Element, signature: etree._Element) -> None:
+    """The signed element is the first child; behind it, a copy of its signature refers to the evil element around it."""
+    own = copy(signature)
+    find(own, "Reference").set("URI", f"#{evil.get('ID')}")
+    original.insert(1, signature)
+    evil.insert(0, original)
+    evil.insert(2, own)
+
+
+def _in_sibling(evil: etree._Element, original: etree._Element, signature: etree._Element) -> None:
+    evil.insert(1, signature)
+    evil.addnext(_element("XSW_ATTACK", original))
+
+
 def _signed_twice(evil: etree._Element, original: etree._Element, signature: etree._Element) -> None:
     """The evil assertion has a signature of its own that refers to the signed one, which is inside."""
     original.insert(1, copy(signature))
@@ -138,7 +156,12 @@ ASSERTION_WRAPS = [
     assertion_case(_R.STRUCTURE, "signature in evil, original before", _beside(before=True, has_signature=False)),
     assertion_case(_R.STRUCTURE, "XSW6: original in the signature of evil", lambda evil, own, mark: _put(evil, _with(mark, own), 1)),
     assertion_case(_R.STRUCTURE, "XSW7: evil in Extensions", _evil_in_extensions),
-    assertion_case(_R.STRUCTURE, "original in Extensions", _in_extensions),
+    assertion_case(_R.STRUCTURE, "pysaml2 signed-xsw-assertion-extensions: original in Extensions", _in_extensions),
+    assertion_case(_R.STRUCTURE, "pysaml2 signed-xsw-assertion-assertion: original at the end of evil",
+                   lambda evil, own, mark: _with(_put(evil, mark, 1), own)),
+    assertion_case(_R.STRUCTURE, "pysaml2 signed-xsw-assertion-in-assertion-first-sig: original before evil’s Issuer",
+                   _first_of_two_signed),
+    assertion_case(_R.STRUCTURE, "pysaml2 signed-xsw-assertion-wrapper: original in XSW_ATTACK", _in_sibling),
     assertion_case(_R.STRUCTURE, "XSW8: original in Object", _in_object(_OBJECT)),
     assertion_case(_R.STRUCTURE, "original in a foreign wrapper", _in_object("{urn:x}XSW")),
     assertion_case(_R.STRUCTURE, "original in evil, both signed", _signed_twice),
@@ -163,6 +186,7 @@ ASSERTION_WRAPS = [
 RESPONSE_WRAPS = [
     response_case(_R.STRUCTURE, "XSW1: response in the signature", lambda evil, own, mark: _put(evil, _with(mark, own), 1)),
     response_case(_R.STRUCTURE, "XSW2: response before the signature", lambda evil, own, mark: _put(_put(evil, mark, 1), own, 1)),
+    response_case(_R.STRUCTURE, "pysaml2 signed-xsw-response-in-response-first-sig: response before the Issuer", _first_of_two_signed),
     response_case(_R.STRUCTURE, "signed response in the response", lambda evil, own, mark: _put(evil, _with(own, mark), 1)),
     response_case(_R.STRUCTURE, "response in Object", lambda evil, own, mark: _put(evil, _with(mark, _element(_OBJECT, own)), 1)),
     response_case(_R.STRUCTURE, "response in Extensions", lambda evil, own, mark: _put(
