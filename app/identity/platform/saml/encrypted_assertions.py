@@ -26,6 +26,8 @@ _CBC: Final = {f"{ENCRYPTION}aes{bits}-cbc": bits // 8 for bits in (128, 192, 25
 """The algorithms of the content, and the lengths of their keys in bytes."""
 _OAEP: Final = f"{ENCRYPTION}rsa-oaep-mgf1p"
 _OAEP_11: Final = f"{ENCRYPTION_11}rsa-oaep"
+RECOMMENDED: Final = (*reversed(_GCM), _OAEP_11, _OAEP)
+"""What metadata tells providers to encrypt with, the strongest first."""
 _OAEP_DIGESTS: Final[dict[str | None, type[hashes.HashAlgorithm]]] = {
     None: hashes.SHA1,  # the default of the specification; OAEP does not need a hash without collisions
     f"{SIGNATURE}sha1": hashes.SHA1,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from app.identity.platform.saml.encrypted_assertions import RECOMMENDED
 from app.identity.platform.saml.metadata_reader import SamlEndpoint
 from app.identity.platform.saml.saml_names import PROTOCOL, alg, ds, md
 from app.identity.platform.saml.trusted_keys import DIGESTS, SIGNATURES
@@ -88,9 +89,14 @@ def _hash_name(algorithm: str) -> str:
 
 
 def _keys(role: RoleMetadata) -> list[_Element]:
-    uses = [*(("signing", one) for one in role.signing_certificates)]
-    uses += [("encryption", one) for one in role.encryption_certificates]
-    return [element(md("KeyDescriptor"), _key_info(certificate), use=use) for use, certificate in uses]
+    signing = [_key(one, "signing") for one in role.signing_certificates]
+    return [*signing, *(_key(one, "encryption", RECOMMENDED) for one in role.encryption_certificates)]
+
+
+def _key(certificate: str, use: str, algorithms: Sequence[str] = ()) -> _Element:
+    """Return a key. A provider that is not told what it encrypts with may use AES-CBC, which is refused."""
+    methods = [element(md("EncryptionMethod"), Algorithm=one) for one in algorithms]
+    return element(md("KeyDescriptor"), _key_info(certificate), *methods, use=use)
 
 
 def _key_info(certificate: str) -> _Element:

@@ -260,3 +260,13 @@ def test_metadata_names_the_algorithms_that_the_gate_takes(write: Any) -> None:
     assert stated[0] == ("DigestMethod", "http://www.w3.org/2001/04/xmlenc#sha256")
     assert {algorithm for kind, algorithm in stated if kind == "DigestMethod"} == DIGESTS
     assert [algorithm for kind, algorithm in stated if kind == "SigningMethod"] == list(SIGNATURES)
+
+
+def test_metadata_names_the_encryption_that_the_gate_takes() -> None:
+    role = etree.fromstring(service_provider_metadata(_role()))[0]
+    methods = {
+        key.get("use"): [str(one.get("Algorithm")).rpartition("#")[2] for one in key.iter("{*}EncryptionMethod")]
+        for key in role.iter("{*}KeyDescriptor")
+    }
+    expected = ["aes256-gcm", "aes192-gcm", "aes128-gcm", "rsa-oaep", "rsa-oaep-mgf1p"]
+    assert methods == {"signing": [], "encryption": expected}
