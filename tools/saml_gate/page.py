@@ -29,11 +29,10 @@ with `signed-xsw` are the shapes that pysaml2 tests.
 
 <!-- Written by `python -m tools.saml_gate`. -->
 
-The same messages are sent as a response of an identity provider, as a request and a logout message of either side, and as metadata
-with a pinned key. They are posted; redirects have [tests of their own](../tests/unit/identity/saml/test_requests.py). An empty
-cell means that the message has no such part, or that it’s no attack there. A cell has the memory that the process takes beyond what
-it had, and the time, measured once on a shared machine with two processors. [Tests](../tests/unit/identity/saml/test_peak_memory.py)
-bound the memory, never the time.
+The same messages are sent as a response of an identity provider, as a request and a logout message of either side, posted or in the
+query of a redirect with a good signature, and as metadata with a pinned key. An empty cell means that the message has no such part,
+or that it’s no attack there. A cell has the memory that the process takes beyond what it had, and the time, measured once on a
+shared machine with two processors. [Tests](../tests/unit/identity/saml/test_peak_memory.py) bound the memory, never the time.
 """
 
 

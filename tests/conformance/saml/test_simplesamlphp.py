@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -34,13 +35,13 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 class Globex:
     """An organization of the tenant that the provider signs in."""
 
-    def __init__(self, installation: Installation, provider: SimpleSamlPhp) -> None:
+    def __init__(self, installation: Installation, provider: SimpleSamlPhp, **members: Any) -> None:
         self.installation, self.provider = installation, provider
         self.home = installation.at("acme")
         domains = [{"DomainName": provider.domain, "IsVerified": True}]
         org = self._stored("POST", "", {"Name": f"Globex {provider.port}"})["Id"]
         self._stored("PUT", f"/{org}", {"Domains": domains})
-        body = {"Name": "saml", "ConnectionType": "saml_custom", "IDPMetadataUrl": provider.metadata_url}
+        body = {"Name": "saml", "ConnectionType": "saml_custom", "IDPMetadataUrl": provider.metadata_url, **members}
         self.connection = self._stored("POST", f"/{org}/connections", body)
         self._stored("PUT", f"/{org}/policy", {"JITPolicy": {"Enabled": True}})
         provider.trust(self._metadata())
@@ -56,9 +57,9 @@ class Globex:
         assert answer.is_success
         return answer.content
 
-    def give_password(self, page: Page) -> None:
-        """Begin at the connection's own address, and type the password at the provider."""
-        page.goto(self.connection["EntityId"])
+    def give_password(self, page: Page, start: str = "") -> None:
+        """Begin at the connection's own address, or another one, and type the password at the provider."""
+        page.goto(start or self.connection["EntityId"])
         page.locator("[name=username]").fill(NAME)
         page.locator("[name=password]").fill(PASSWORD)
         page.locator("[name=password]").press("Enter")
@@ -68,6 +69,11 @@ class Globex:
         page.wait_for_url(f"{self.home}/profile**")
         expect(page.get_by_text("Mina Härker").first).to_be_visible()
         expect(page.get_by_text(self.provider.email).first).to_be_visible()
+
+    @property
+    def start_at_provider(self) -> str:
+        """The address at which the provider begins a sign-in here."""
+        return f"{self.provider.url}/saml2/idp/SSOService.php?{urlencode({'spentityid': self.connection['EntityId']})}"
 
     def is_signed_out(self, page: Page) -> bool:
         page.goto(f"{self.home}/profile")
@@ -100,6 +106,23 @@ def test_sign_out_at_simplesamlphp_ends_the_session(installation: Installation, 
         globex.sign_in(page)
         page.goto(provider.sign_out_url)
         page.wait_for_url(f"{provider.url}/logout.php**")
+        assert globex.is_signed_out(page)
+
+
+def test_sign_in_begun_at_simplesamlphp_is_confirmed(installation: Installation, opened: Opened) -> None:
+    with simplesamlphp(f"{BINDING}Redirect") as provider:
+        globex, page = Globex(installation, provider, IsIDPInitiated=True), opened()
+        globex.give_password(page, globex.start_at_provider)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in?")
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_text("Mina Härker").first).to_be_visible()
+
+
+def test_sign_in_begun_at_simplesamlphp_is_off_by_default(installation: Installation, opened: Opened) -> None:
+    with simplesamlphp(f"{BINDING}Redirect") as provider:
+        globex, page = Globex(installation, provider), opened()
+        globex.give_password(page, globex.start_at_provider)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign-in didn’t finish")
         assert globex.is_signed_out(page)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from app.identity.platform.saml.bindings import posted
+from app.identity.platform.saml.bindings import posted, redirected
 from app.identity.platform.saml.metadata_reader import read_metadata
 from app.identity.platform.saml.request_gate import accept_authn_request, accept_logout_request, accept_logout_response
 from app.identity.platform.saml.response_gate import read_response
@@ -22,7 +22,7 @@ from tests.support.saml.cases import Case, PartMissing
 from tests.support.saml.condition_cases import CONDITION_CASES
 from tests.support.saml.document_cases import DOCUMENT_CASES
 from tests.support.saml.metadata import ENTITY, metadata
-from tests.support.saml.requests import ADDRESS, MESSAGES, PEER, message, parameter_of, peer
+from tests.support.saml.requests import ADDRESS, MESSAGES, PEER, deflated, message, parameter_of, peer, query
 from tests.support.saml.signers import NOW
 from tests.support.saml.wrapping_cases import ASSERTION_WRAPS, RESPONSE_WRAPS
 
@@ -52,6 +52,7 @@ class Entrance:
         reader: returns what reads a message, and refuses hostile ones.
         names: what its messages have where the good response has other bytes.
         others: the cases that another rule refuses here, or, with None, that are no attack here.
+        has_signature: whether the message has its signature inside; if not, only changes of its bytes are attacks here.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Entrance:
     reader: Callable[[bytes], Callable[[], object]]
     names: dict[bytes, bytes]
     others: dict[str, SamlRule | None]
+    has_signature: bool = True
 
     def translate(self, text: bytes) -> bytes:
         for old, new in self.names.items():
@@ -78,17 +80,19 @@ class Entrance:
     def _content(self, case: Case) -> bytes | None:
         if case.edit is not None:
             return case.edit(self.make(), self.translate)
-        if case.arguments is None or "encryption" in case.arguments:
+        if case.arguments is None or "encryption" in case.arguments or not self.has_signature:
             return None
         form = {name: value for name, value in case.arguments.items() if name != "signed"}
         return self.make(**form, **(self.unsigned if case.arguments.get("signed", "") is None else {}))
 
 
-def _message_reader(name: str, content: bytes) -> Callable[[], object]:
-    posted_text = base64.b64encode(content).decode()
+def _message_reader(name: str, content: bytes, *, by_redirect: bool = False) -> Callable[[], object]:
+    """Return what reads a posted message, or one in a query that is signed with the right key."""
+    text = query(name, deflated(content)) if by_redirect else base64.b64encode(content).decode()
 
     def read() -> object:
-        envelope = posted(parameter_of(name), [posted_text], ["state"])
+        parameter = parameter_of(name)
+        envelope = redirected(parameter, text) if by_redirect else posted(parameter, [text], ["state"])
         if name == "LogoutResponse":
             return accept_logout_response(envelope, peer(), request_id="_request1", address=ADDRESS, now=NOW)
         accept = accept_authn_request if name == "AuthnRequest" else accept_logout_request
@@ -138,6 +142,14 @@ ENTRANCES: Final = [
             name, partial(message, name), {"is_signed": False}, partial(_message_reader, name),
             _names(f"samlp:{name}".encode(), PEER.encode(), b"<saml:Issuer>"),
             _ANSWERS if name == "LogoutResponse" else _REQUESTS,
+        )
+        for name in MESSAGES
+    ),
+    *(
+        Entrance(
+            f"{name} by redirect", partial(message, name, is_signed=False), {},
+            partial(_message_reader, name, by_redirect=True),
+            _names(f"samlp:{name}".encode(), PEER.encode(), b"<saml:Issuer>"), {}, has_signature=False,
         )
         for name in MESSAGES
     ),

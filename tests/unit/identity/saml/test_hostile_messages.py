@@ -36,7 +36,7 @@ def test_case_of_a_response_is_refused_here_too(entrance: Entrance, subtests: An
 @EACH
 def test_most_cases_apply_here(entrance: Entrance) -> None:
     """A change of the good messages must not make the cases inapplicable unseen."""
-    assert len(list(entrance.messages())) > 100
+    assert len(list(entrance.messages())) > (100 if entrance.has_signature else 40)
     assert set(entrance.others) <= {case.name for case in RESPONSE_CASES}
 
 
