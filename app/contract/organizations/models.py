@@ -186,6 +186,8 @@ class Connection(Wire):
     metadata_url: Annotated[str | None, _SAML] = None
     acs_endpoint: Annotated[str | None, _SAML, Field(alias="ACSEndpoint")] = None
     sp_certificate: Annotated[ConnectionCertificate | None, _SAML, Field(alias="SPCertificate")] = None
+    next_certificate: Annotated[DatedCertificate | None, _SAML] = None
+    former_certificate: Annotated[DatedCertificate | None, _SAML] = None
     issuer: Annotated[str | None, _OIDC] = None
     authorization_url: Annotated[str | None, _OIDC] = None
     token_url: Annotated[str | None, _OIDC] = None

@@ -24,7 +24,7 @@ from app.contract.organizations.models import (
 )
 from app.contract.organizations.organization_operations import ACTIVE, FOUND
 from app.contract.shared_responses import Deleted
-from app.kit.operations.operation import Accept
+from app.kit.operations.operation import Accept, Operation
 from app.kit.operations.partial_update import PartialUpdate
 from app.kit.operations.wire import From, Wire
 
@@ -219,4 +219,38 @@ delete_group_role = operation(
     error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, *_NO_GROUP), takes_blank_segments=True,
     summary="Delete a group role",
     description="Deletes a group role. Members lose the roles that they have only through it.",
+)  # fmt: skip
+
+
+def _certificate_operation(
+    name: str, address: str, summary: str, description: str
+) -> Operation[ConnectionPath, Connection]:
+    """Return an operation on the life of our key for a SAML connection: published, activated, and removed when it is the former one."""
+    return operation(
+        f"organization_connections.{name}", address, ConnectionPath, Connection, auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
+        error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN), takes_blank_segments=True, summary=summary, description=description,
+    )  # fmt: skip
+
+
+renew_certificate = _certificate_operation(
+    "renew_certificate", f"POST {_ONE}/renew-certificate", "Renew a SAML connection’s certificate",
+    "Replaces the current certificate at once, by the next one or, without it, by a new one. An identity provider that doesn’t know it "
+    "yet refuses what it signs: to avoid that, create the next certificate, and activate it when the provider knows it.",
+)  # fmt: skip
+create_next_certificate = _certificate_operation(
+    "create_next_certificate", f"POST {_ONE}/next-certificate", "Create a SAML connection’s next certificate",
+    "Publishes a certificate beside the current one, so that the identity provider knows it before it signs. Returns the present next "
+    "certificate if there is one.",
+)  # fmt: skip
+activate_certificate = _certificate_operation(
+    "activate_certificate", f"POST {_ONE}/activate-certificate", "Activate a SAML connection’s next certificate",
+    "Lets the next certificate sign. The former one stays published, and its key decrypts, until you delete it or it expires.",
+)  # fmt: skip
+delete_next_certificate = _certificate_operation(
+    "delete_next_certificate", f"DELETE {_ONE}/next-certificate", "Delete a SAML connection’s next certificate",
+    "Takes the next certificate back before it signs.",
+)  # fmt: skip
+delete_former_certificate = _certificate_operation(
+    "delete_former_certificate", f"DELETE {_ONE}/former-certificate", "Delete a SAML connection’s former certificate",
+    "Stops publishing the former certificate. Its key is deleted, and no longer decrypts.",
 )  # fmt: skip

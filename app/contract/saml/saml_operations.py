@@ -36,6 +36,8 @@ METADATA_PATH: Final = "/service/saml/idp/metadata"
 METADATA_TYPE: Final = "application/samlmetadata+xml"
 _MAX_QUERY: Final = 262_144
 _MAX_FIELDS: Final = 20
+MAX_SP_CERTIFICATES: Final = 8
+"""Of one service provider: `SpCertificate` and the further ones."""
 KEYS = (*FIELDS, "Provider", "UserName", "PhoneId")
 """The fields of the profile that `DataMap` may fill; ID identifies the account."""
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
@@ -106,6 +108,13 @@ class OwnCertificate(Wire):
     certificate: Annotated[str | None, READ_ONLY] = None
 
 
+class NextKeyPair(Wire):
+    """An X.509 certificate and its private key, in PEM, to become the next ones. If both are absent, Gatehouse generates them."""
+
+    certificate: Pem = None
+    key: Annotated[str | None, Field(max_length=20_000)] = None
+
+
 class IntegrationConfigs(Wire):
     """The settings of a ready-made SAML integration. The fingerprint is that of `IdpCertificate`."""
 
@@ -143,7 +152,12 @@ class SamlClient(Wire):
     sign_response: bool = False
     encrypt_assertion: bool = False
     idp_certificate: KeyPair = KeyPair()
+    next_certificate: OwnCertificate = OwnCertificate()
+    former_certificate: OwnCertificate = OwnCertificate()
     sp_certificate: OtherCertificate = OtherCertificate()
+    sp_certificates: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=20_000)]], Field(max_length=MAX_SP_CERTIFICATES - 1)
+    ] = Field(default_factory=list)
     is_prebuilt_integration: Annotated[bool, READ_ONLY] = False
     integration_type: IntegrationType = "Custom"
     integration_configs: IntegrationConfigs = IntegrationConfigs()
@@ -183,6 +197,8 @@ class SamlProvider(Wire):
     identity_provider: IdentityProvider = IdentityProvider()
     idp_certificate: OtherKeyPair = OtherKeyPair()
     sp_certificate: OwnCertificate = OwnCertificate()
+    next_certificate: OwnCertificate = OwnCertificate()
+    former_certificate: OwnCertificate = OwnCertificate()
     enable_auto_look_up: bool = False
     domain: ProviderDomain = None
     list_in_interface: bool = True
@@ -235,9 +251,37 @@ keys = operation(
     description="Returns the profile fields that the attributes of a SAML provider can fill.",
 )  # fmt: skip
 _VERBS = (LIST, CREATE, READ, UPDATE, DELETE)
-_RENEWAL = (
-    "Generates a new certificate, which replaces the current one, and returns it. Install it at the other party, too."
-)
+
+
+def _certificate_actions(
+    path: str, what: str, others: str, request: type[Wire] = Wire, more: str = ""
+) -> tuple[ResourceAction, ...]:
+    """Return the operations of the life of our key for a peer: published, activated, and removed when it is the former one."""
+    return (
+        ResourceAction(
+            "renew", f"POST {path}/renew-certificate", f"Renew {what}’s certificate",
+            description=f"Replaces the current certificate at once, by the next one or, without it, by a new one. {others} that don’t know "
+            "it yet refuse what it signs: to avoid that, create the next certificate, and activate it when they know it.",
+        ),
+        ResourceAction(
+            "create_next_certificate", f"POST {path}/next-certificate", f"Create {what}’s next certificate", request=request,
+            description=f"Publishes a certificate beside the current one, so that {others.lower()} know it before it signs. Returns the "
+            "present next certificate if there is one." + more,
+        ),
+        ResourceAction(
+            "activate_certificate", f"POST {path}/activate-certificate", f"Activate {what}’s next certificate",
+            description="Lets the next certificate sign. The former one stays published until you delete it or it expires.",
+        ),
+        ResourceAction(
+            "delete_next_certificate", f"DELETE {path}/next-certificate", f"Delete {what}’s next certificate",
+            description="Takes the next certificate back before it signs.",
+        ),
+        ResourceAction(
+            "delete_former_certificate", f"DELETE {path}/former-certificate", f"Delete {what}’s former certificate",
+            description="Stops publishing the former certificate. Its key is deleted.",
+        ),
+    )  # fmt: skip
+
 
 CLIENTS = collection(
     "saml_clients", "/v2/manage/saml-clients", SamlClient, verbs=_VERBS, noun="SAML client",
@@ -245,12 +289,8 @@ CLIENTS = collection(
     "`/service/saml/idp/metadata?appName=` and the client’s name. Without `IdpCertificate`, a certificate is generated.",
     scope="client", unique=("app_name",),
     error_profile=SAML, exists=errors.SamlAppExists, unknown=errors.UnknownSamlApp, file_key="saml_clients",
-    actions=(
-        ResourceAction(
-            "renew", "POST /v2/manage/saml-clients/{samlApp}/renew-certificate", "Renew a SAML client’s certificate",
-            description=_RENEWAL,
-        ),
-    ),
+    actions=_certificate_actions("/v2/manage/saml-clients/{samlApp}", "a SAML client", "Service providers", NextKeyPair,
+        " Send an empty object to have it generated."),
 )  # fmt: skip
 PROVIDERS = collection(
     "saml_providers", "/v2/manage/custom-providers/saml", SamlProvider, verbs=_VERBS, noun="SAML provider",
@@ -259,12 +299,7 @@ PROVIDERS = collection(
     error_profile=SAML, unique=("provider",), exists=errors.SamlAppExists, unknown=errors.UnknownSamlApp,
     errors=(errors.ProviderDomainExists,),
     partial=True, file_key="saml_providers",
-    actions=(
-        ResourceAction(
-            "renew", "POST /v2/manage/custom-providers/saml/{samlApp}/renew-certificate", "Renew a SAML provider’s certificate",
-            description=_RENEWAL,
-        ),
-    ),
+    actions=_certificate_actions("/v2/manage/custom-providers/saml/{samlApp}", "a SAML provider", "Identity providers"),
 )  # fmt: skip
 
 metadata = operation(

@@ -24,6 +24,8 @@ from app.identity.platform import private_keys
 _PEM: Final = re.compile(r"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----", re.ASCII)
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}", re.ASCII)
 _MIN_RSA_BITS: Final = 2_048
+_CURVES: Final = (ec.SECP256R1, ec.SECP384R1, ec.SECP521R1)
+_WEAK: Final = ("sha1", "md5")
 _BITS: Final = 3_072
 _LIFETIME: Final = timedelta(days=3_650)
 
@@ -56,6 +58,8 @@ def problem_of(certificate: str, key: str = "") -> str:
         return "a certificate with an RSA or EC key"
     if isinstance(public, rsa.RSAPublicKey) and public.key_size < _MIN_RSA_BITS:
         return f"a certificate with an RSA key of {_MIN_RSA_BITS} bits or more"
+    if isinstance(public, ec.EllipticCurvePublicKey) and not isinstance(public.curve, _CURVES):
+        return "a certificate with an EC key on P-256, P-384 or P-521"
     if not key:
         return ""
     try:
@@ -65,6 +69,15 @@ def problem_of(certificate: str, key: str = "") -> str:
     form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
     is_pair = private.public_key().public_bytes(*form) == public.public_bytes(*form)
     return "" if is_pair else "the certificate of the private key"
+
+
+def weakness_of(certificate: str) -> str:
+    """Return the expected form in place of a valid certificate of ours that peers refuse for its signature; empty if they don't.
+
+    A peer's own certificate may be signed by any means: its key is trusted because an administrator states it.
+    """
+    used = x509.load_pem_x509_certificate(certificate.encode()).signature_hash_algorithm
+    return "" if used is None or used.name not in _WEAK else "a certificate that is signed with SHA-256 or stronger"
 
 
 def has_rsa_key(certificate: str) -> bool:
@@ -80,6 +93,11 @@ def read_all(text: str) -> tuple[str, ...]:
     bare = "".join(text.split())
     found = _PEM.findall(text) or ([bare] if _BASE64.fullmatch(bare) else [])
     return tuple(dict.fromkeys(pem_of(one) for one in found)) or (text,)
+
+
+def read_each(*texts: str | None) -> tuple[str, ...]:
+    """Return the certificates of several texts, in PEM, each once."""
+    return tuple(dict.fromkeys(one for text in texts if text for one in read_all(text)))
 
 
 def pem_of(text: str) -> str:
@@ -103,3 +121,9 @@ def validity(certificate: str) -> tuple[datetime, datetime]:
     """Return from when until when a certificate is valid."""
     loaded = x509.load_pem_x509_certificate(certificate.encode())
     return loaded.not_valid_before_utc, loaded.not_valid_after_utc
+
+
+def is_valid(certificate: str, now: datetime) -> bool:
+    """Return whether a certificate has begun and has not expired."""
+    begins, ends = validity(certificate)
+    return begins <= now <= ends

@@ -105,8 +105,16 @@ def item_request(resource: Resource, *, needs_id: bool) -> type[Wire]:
     return _create(name, Wire, fields) if fields else Nothing
 
 
+@cache
+def _path_request(resource: Resource) -> type[Wire]:
+    """Return the request of the actions without fields of their own."""
+    return _create(f"{resource.model.__name__}Path", Wire, _in_path(resource.keys))
+
+
 def action_request(resource: Resource, action: ResourceAction) -> type[Wire]:
     """Return the request of an action: the id in the path, and the action's own fields."""
+    if action.request is Wire:
+        return _path_request(resource)
     name = f"{resource.model.__name__}{action.name.title().replace('_', '')}"
     fields = _in_path(resource.keys)
     return _create(name, action.request, fields)

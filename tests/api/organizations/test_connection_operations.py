@@ -135,6 +135,11 @@ REFUSALS: list[RefusedCall] = [
         (8166, lambda item: at(item, connected(item), "PUT", "/status", {"Active": True})),
         (8167, lambda item: at(item, connected(item), "PUT", "/status", {"Active": 1})),
     ),
+    *of_one("organization_connections.renew_certificate", "POST", f"/{NO_CONNECTION}/renew-certificate"),
+    *of_one("organization_connections.create_next_certificate", "POST", f"/{NO_CONNECTION}/next-certificate"),
+    *of_one("organization_connections.activate_certificate", "POST", f"/{NO_CONNECTION}/activate-certificate"),
+    *of_one("organization_connections.delete_next_certificate", "DELETE", f"/{NO_CONNECTION}/next-certificate"),
+    *of_one("organization_connections.delete_former_certificate", "DELETE", f"/{NO_CONNECTION}/former-certificate"),
     *of_one("organization_connections.list_group_roles", "GET", f"/{NO_CONNECTION}/grouproles", is_open=True),
     *of_one("organization_connections.create_group_role", "POST", f"/{NO_CONNECTION}/grouproles", GROUP),
     *refusals(

@@ -134,7 +134,9 @@ def test_provider_has_the_addresses_of_the_tenant(send: Ask, tenant: TenantServe
     assert (made["IdpCertificate"]["Certificate"], made["IdpCertificate"]["Key"]) == (certificate, None)
     renewed = answered(send("POST", f"{PROVIDERS}/partner/renew-certificate"))
     assert renewed["SpCertificate"] != made["SpCertificate"]
-    assert {**renewed, "SpCertificate": 0, "LastModifiedDate": 0} == {**made, "SpCertificate": 0, "LastModifiedDate": 0}
+    assert renewed["FormerCertificate"] == made["SpCertificate"]
+    changed = {"SpCertificate": 0, "FormerCertificate": 0, "LastModifiedDate": 0}
+    assert {**renewed, **changed} == {**made, **changed}
     assert refused(send("POST", PROVIDERS, {**body, "Provider": "other"})) == (409, 8038)
     assert refused(send("POST", PROVIDERS, body)) == (409, 7939)
     assert "PhoneId" in answered(send("GET", f"{PROVIDERS}/keys"))["Data"]

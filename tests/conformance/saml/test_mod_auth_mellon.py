@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.oauth.relying_party import Person
 from tests.support.saml.peers.apache_site import HOME, ApacheSite, served_by_apache, write_key_and_metadata
-from tests.support.saml.service_provider import ServiceProvider, own_key
+from tests.support.saml.service_provider import ServiceProvider, own_key, posted_form
 from tests.support.tenants.tenant_server import TenantServer
 from tests.support.visitors.visitor import Visitor
 
@@ -83,3 +83,24 @@ def test_our_sign_out_reaches_apache(apache: ApacheSite, visitor: Visitor, ada: 
     page = visitor.open("/logout").press("Sign out")
     assert "signed out" in visitor.open(apache.open(page.address).headers["Location"]).text
     assert apache.is_signed_out
+
+
+@pytest.fixture
+def next_certificate(wiki: ServiceProvider) -> str:
+    """Publish a next certificate before Apache reads the metadata."""
+    return str(wiki.change_certificate("next-certificate")["NextCertificate"]["Certificate"])
+
+
+def test_apache_follows_the_certificate_it_knows(
+    next_certificate: str, apache: ApacheSite, visitor: Visitor, wiki: ServiceProvider, ada: Person
+) -> None:
+    signed_in(apache, visitor, ada)
+    active = wiki.change_certificate("activate-certificate")
+    assert active["IdpCertificate"]["Certificate"] == next_certificate
+    apache.client.cookies.clear()
+    signed_in(apache, visitor, ada)
+    wiki.change_certificate("renew-certificate")
+    apache.client.cookies.clear()
+    page = visitor.open(apache.leaves("/members/"))
+    refused = apache.post(ACS, posted_form(page).fields)
+    assert refused.status_code == 400, "a certificate that it has not read"

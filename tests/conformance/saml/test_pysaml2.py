@@ -19,6 +19,11 @@ from tests.support.visitors.visitor import Visitor
 
 @pytest.fixture
 def library(visitor: Visitor, wiki: ServiceProvider, tmp_path: Path) -> Saml2Client:
+    return new_library(visitor, wiki, tmp_path)
+
+
+def new_library(visitor: Visitor, wiki: ServiceProvider, tmp_path: Path) -> Saml2Client:
+    """Return the library, which is set up by the metadata of now, with its files in a folder."""
     assert wiki.key is not None
     (tmp_path / "metadata.xml").write_bytes(read_document(wiki.tenant, visitor, wiki.name).data)
     (tmp_path / "key.pem").write_text(wiki.key.private_key)

@@ -92,6 +92,15 @@ class ServiceProvider:
         answered(ask(self.tenant, machine(self.tenant, "client:update"), "PUT", path, self.body))
         self.tenant.services.directory.clear_cache()
 
+    def change_certificate(self, end: str, method: str = "POST") -> dict[str, Any]:
+        """Change the certificate of the tenant for this client: next-certificate, activate-certificate, former-certificate."""
+        path = f"/v2/manage/saml-clients/{self.name}/{end}"
+        changed = answered(
+            ask(self.tenant, machine(self.tenant, "client:update"), method, path, {} if method == "POST" else None)
+        )
+        self.tenant.services.directory.clear_cache()
+        return changed
+
     def metadata(self, visitor: Visitor) -> EntityMetadata:
         """Return the metadata of the identity provider, at the host that the visitor visits."""
         answer = read_document(self.tenant, visitor, self.name)

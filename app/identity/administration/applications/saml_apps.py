@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 from zlib import crc32
@@ -14,11 +14,12 @@ from app.contract.saml import saml_operations
 from app.contract.saml.saml_operations import Integration, IntegrationList, KeyList
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.applications import provider_domains, saml_integrations
-from app.identity.platform import private_keys, saml_certificates
+from app.identity.platform import private_keys, saml_certificates, saml_key_rollover
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resource_storage.items import Item
-from app.identity.platform.resource_storage.rules import Rules
+from app.identity.platform.resource_storage.rules import Act, Rules
+from app.identity.platform.saml_key_rollover import KeySlots, OwnKey, OwnKeys
 from app.kit import randomness
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource_values import put_at, value_at
@@ -32,6 +33,9 @@ _MESSAGES: Final = ("samlrequest", "samlresponse", "sigalg", "signature")
 MAX_CERTIFICATES: Final = 8
 """Of one provider: the next one before the last one expires, and some to spare."""
 _NO_PAIR: Final = (None, "")
+CLIENT_KEYS: Final = saml_key_rollover.of_resource("idp_certificate")
+PROVIDER_KEYS: Final = saml_key_rollover.of_resource("sp_certificate")
+"""Where the keys of this service for a client and for a provider are stored."""
 Pair = tuple[str | None, str]
 """A certificate and its private key, in PEM."""
 
@@ -66,16 +70,11 @@ def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[t
         if not attribute.is_static and attribute.value not in FIELDS:
             yield "attributes", f"a field of the profile for {name[:60]}; found {attribute.value[:60]}"
     yield from _missing_of_integration(content)
-    if content.sp_certificate.certificate and (
-        problem := saml_certificates.problem_of(content.sp_certificate.certificate)
-    ):
-        yield "sp_certificate.certificate", problem
+    yield from _problems_of_service_provider(content)
     if not (content.sign_assertion or content.sign_response):
         yield "sign_assertion", "true, or SignResponse true: a response has at least one signature"
     if content.relay_state_parameter.lower() in _MESSAGES:
         yield "relay_state_parameter", "a name that no SAML message has"
-    if content.encrypt_assertion and (problem := _encryption_problem(content.sp_certificate.certificate)):
-        yield "encrypt_assertion", problem
     key = getattr(content, "key", None)  # of a configuration file
     if key and (problem := saml_certificates.problem_of(content.idp_certificate.certificate or "", key)):
         yield "idp_certificate.certificate", problem
@@ -94,11 +93,24 @@ def _missing_of_integration(content: Any) -> Iterable[tuple[str, str]]:
         yield "assertion_consumer_service.location", f"the address that {title} states"
 
 
-def _encryption_problem(certificate: str | None) -> str:
-    """Return what an assertion can't be encrypted without; empty if there is a certificate with an RSA key."""
-    if certificate and (saml_certificates.problem_of(certificate) or saml_certificates.has_rsa_key(certificate)):
-        return ""
-    return "false without SpCertificate, whose RSA key encrypts"
+def _problems_of_service_provider(content: Any) -> Iterable[tuple[str, str]]:
+    """Yield what is wrong with the certificates of a service provider: each text has one in base64, or several in PEM."""
+    stated = {
+        "sp_certificate.certificate": (content.sp_certificate.certificate,),
+        "sp_certificates": content.sp_certificates,
+    }
+    found = {field: saml_certificates.read_each(*texts) for field, texts in stated.items()}
+    problems = [
+        (field, problem)
+        for field, pems in found.items()
+        if (problem := next(filter(None, map(saml_certificates.problem_of, pems)), ""))
+    ]
+    yield from problems
+    if len({pem for pems in found.values() for pem in pems}) > saml_operations.MAX_SP_CERTIFICATES:
+        yield "sp_certificates", f"at most {saml_operations.MAX_SP_CERTIFICATES} certificates"
+    usable = [pem for pems in found.values() for pem in pems if not problems and saml_certificates.has_rsa_key(pem)]
+    if content.encrypt_assertion and not (problems or usable):
+        yield "encrypt_assertion", "false without SpCertificate, whose RSA key encrypts"
 
 
 def show_client(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
@@ -138,10 +150,6 @@ def _fill_in(content: dict[str, Any], settings: dict[str, Any]) -> None:
             content[name] = {**value, **(own or {})}
         else:
             content[name] = {**(own or {}), **value} if isinstance(value, dict) else value
-
-
-def renew_client(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
-    return _renewed(context, item, _CERTIFICATE, _KEY)
 
 
 def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
@@ -188,10 +196,6 @@ def show_provider(context: Context, content: Any, values: dict[str, Any]) -> Non
     }
 
 
-def renew_provider(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
-    return _renewed(context, item, _SP_CERTIFICATE, _SP_KEY)
-
-
 def app_number(tenant_id: str) -> int:
     """Return a tenant's number for clients that expect one: the same at each request, positive, within 31 bits."""
     return crc32(tenant_id.encode()) & 0x7FFFFFFF or 1
@@ -210,10 +214,54 @@ def _problem_of_partner(certificate: str | None, key: str | None) -> str:
     return ""
 
 
-def _renewed(context: Context, item: Item, path: tuple[str, ...], secret: str) -> Item:
-    certificate, key = saml_certificates.generate(item.id[0], context.now)
-    content = {**item.content, path[0]: {**item.content.get(path[0], {}), path[1]: certificate}}
-    return replace(item, content=content, secrets={**item.secrets, secret: key}, modified_at=context.now)
+def next_of_client(context: Context, item: Item, body: Any) -> Item:
+    """Give a client its next key: the one of the request, or a generated one. Raises BadField."""
+    if not (body.certificate or body.key):
+        return with_next(CLIENT_KEYS, context, item)
+    problem = saml_certificates.problem_of(body.certificate or "", body.key or "") if body.key else "a private key"
+    if problem := problem or saml_certificates.weakness_of(body.certificate):
+        raise errors.BadField(f"Certificate and Key: expected {problem}.")
+    keys = CLIENT_KEYS.read(item.content, item.secrets)
+    if keys.next is not None and keys.next.certificate != body.certificate:
+        raise errors.BadField("Certificate: delete the present next certificate first.")
+    return _with_keys(CLIENT_KEYS, context, item, keys.with_next(lambda: OwnKey(body.certificate, body.key)))
+
+
+def with_next(slots: KeySlots, context: Context, item: Item) -> Item:
+    """Return an item with a next key, which is generated if there is none."""
+    keys = slots.read(item.content, item.secrets)
+    return _with_keys(
+        slots, context, item, keys.with_next(lambda: saml_key_rollover.generated(item.id[0], context.now))
+    )
+
+
+def _with_keys(slots: KeySlots, context: Context, item: Item, keys: OwnKeys) -> Item:
+    if keys == slots.read(item.content, item.secrets):
+        return item
+    content, secrets = slots.write(keys, item.content, item.secrets)
+    return replace(item, content=content, secrets=secrets, modified_at=context.now)
+
+
+def _key_actions(slots: KeySlots) -> dict[str, Act]:
+    """Return the actions on the keys of one kind of item."""
+
+    def changing(change: Callable[[OwnKeys], OwnKeys]) -> Act:
+        return lambda context, item, _: _with_keys(slots, context, item, change(slots.read(item.content, item.secrets)))
+
+    activate = changing(_activated)
+    return {
+        "renew": lambda context, item, body: activate(context, with_next(slots, context, item), body),
+        "create_next_certificate": lambda context, item, _: with_next(slots, context, item),
+        "activate_certificate": activate,
+        "delete_next_certificate": changing(OwnKeys.without_next),
+        "delete_former_certificate": changing(OwnKeys.without_former),
+    }
+
+
+def _activated(keys: OwnKeys) -> OwnKeys:
+    if keys.next is None:
+        raise errors.BadField("NextCertificate: there is none to activate. Create it first.")
+    return keys.activated()
 
 
 def _pair(item: Item | None) -> Pair:
@@ -232,8 +280,10 @@ def _complete_certificate(context: Context, item: Item, stored: Pair) -> None:
         put_at(item.content, _CERTIFICATE, certificate)
     elif not (certificate and key):
         raise errors.BadField("IdpCertificate: Certificate and Key, or neither; both are then generated.")
-    elif (certificate, key) != stored and (problem := saml_certificates.problem_of(certificate, key)):
-        raise errors.BadField(f"IdpCertificate: {problem}.")
+    elif (certificate, key) != stored:
+        problem = saml_certificates.problem_of(certificate, key) or saml_certificates.weakness_of(certificate)
+        if problem:
+            raise errors.BadField(f"IdpCertificate: {problem}.")
     put_at(item.content, _FINGERPRINT, saml_certificates.sha1_fingerprint(certificate))
 
 
@@ -243,13 +293,13 @@ RULES: Final = {
         on_output=show_client,
         problems=client_problems,
         before_write=complete_client,
-        actions={"renew": renew_client},
+        actions={**_key_actions(CLIENT_KEYS), "create_next_certificate": next_of_client},
     ),
     saml_operations.PROVIDERS: Rules(
         on_output=show_provider,
         problems=provider_problems,
         powers=powers_of,
         before_write=complete_provider,
-        actions={"renew": renew_provider},
+        actions=_key_actions(PROVIDER_KEYS),
     ),
 }

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _PEM_FRAME: Final = "-----"
+_CACHE_DURATION: Final = "PT6H"
+"""How long a peer may go without reading it again. There is no `validUntil`: a peer that keeps a file would stop working on that day."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,9 @@ def service_provider_metadata(role: RoleMetadata, key: SigningKey | None = None)
 
 def _entity(role: RoleMetadata, descriptor: _Element, key: SigningKey | None) -> bytes:
     identifier = None if key is None else new_id()
-    entity = element(md("EntityDescriptor"), descriptor, ID=identifier, entityID=role.entity_id)
+    entity = element(
+        md("EntityDescriptor"), descriptor, ID=identifier, cacheDuration=_CACHE_DURATION, entityID=role.entity_id
+    )
     return to_bytes(entity if key is None else signed(entity, key))
 
 

@@ -9,7 +9,6 @@ from app.identity.platform.saml.metadata_reader import SamlEndpoint
 from app.identity.platform.saml.saml_names import POST, REDIRECT, UNSPECIFIED_FORMAT
 from app.identity.platform.saml_writing.metadata_writer import RoleMetadata, provider_metadata
 from app.identity.protocols.saml import name_ids, saml_clients
-from app.identity.protocols.saml.saml_clients import SamlApp
 from app.kit.operations.wire import Document
 
 
@@ -24,15 +23,11 @@ def document(context: Context, app_name: str) -> Document:
         entity_id=saml_clients.entity_id(context),
         services=_endpoints(saml_clients.login_url(context, app)),
         logout_services=_endpoints(saml_clients.logout_url(context, app)),
-        signing_certificates=[client.idp_certificate.certificate or ""],
+        signing_certificates=app.keys.signing_certificates(context.now),
         name_id_formats=name_ids.FORMATS if is_open else [client.name_id_format],
-        wants_signed_requests=_must_sign(app),
+        wants_signed_requests=bool(app.sp_certificates),
     )
     return Document(provider_metadata(role), media_type=saml_operations.METADATA_TYPE)
-
-
-def _must_sign(app: SamlApp) -> bool:
-    return bool(app.client.sp_certificate.certificate)
 
 
 def _endpoints(location: str) -> list[SamlEndpoint]:

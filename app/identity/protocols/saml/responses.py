@@ -38,7 +38,7 @@ class Assertable:
 
 
 def signing_key(app: SamlApp) -> SigningKey:
-    return SigningKey(app.client.idp_certificate.certificate or "", app.private_key)
+    return SigningKey(app.current.certificate, app.current.private_key)
 
 
 def respond(context: Context, app: SamlApp, request: SamlRequest, person: Assertable) -> StepResponse:
@@ -52,10 +52,9 @@ def respond(context: Context, app: SamlApp, request: SamlRequest, person: Assert
         expected = "a verified email address"
         raise SamlProblem(SamlCode.CLAIMS, ServiceProviderCheck.CLAIMS, expected=expected, received="none")
     contents = _contents(context, app, request, person, name_id)
+    form = _form(context, app, request, _encryption_certificate(context, app))
     try:
-        written = response_writer.written_response(
-            contents, _form(context, app, request), signing_key(app), context.now
-        )
+        written = response_writer.written_response(contents, form, signing_key(app), context.now)
     except ValueError:
         received = "a control character"
         raise SamlProblem(
@@ -95,7 +94,20 @@ def refuse(context: Context, app: SamlApp, request: SamlRequest, status: str) ->
     return _posted(app, request, written)
 
 
-def _form(context: Context, app: SamlApp, request: SamlRequest) -> ResponseForm:
+def _encryption_certificate(context: Context, app: SamlApp) -> str | None:
+    """Return the certificate that an assertion is encrypted for, if it is. Raises SamlProblem if none can be used."""
+    if not app.client.encrypt_assertion:
+        return None
+    found = app.encryption_certificate(context.now)
+    if found is None:
+        expected, received = "a certificate of the service provider with an RSA key that is valid now", "none"
+        raise SamlProblem(SamlCode.CONFIGURATION, ServiceProviderCheck.CLIENT, expected=expected, received=received)
+    return found
+
+
+def _form(
+    context: Context, app: SamlApp, request: SamlRequest, encryption_certificate: str | None = None
+) -> ResponseForm:
     client = app.client
     return ResponseForm(
         issuer=saml_clients.entity_id(context),
@@ -103,7 +115,7 @@ def _form(context: Context, app: SamlApp, request: SamlRequest) -> ResponseForm:
         request_id=request.request_id,
         signs_assertion=client.sign_assertion,
         signs_response=client.sign_response,
-        encryption_certificate=client.sp_certificate.certificate if client.encrypt_assertion else None,
+        encryption_certificate=encryption_certificate,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlencode
@@ -10,21 +10,25 @@ from urllib.parse import urlencode
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.saml import saml_operations
 from app.contract.saml.saml_operations import SamlClient
+from app.identity.platform import saml_certificates, saml_key_rollover
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.resource_store import items_of
+from app.identity.platform.saml_key_rollover import OwnKey, OwnKeys
 from app.kit.web.urls import redirect_origin
 
 DEFAULT_LIFETIME: Final = timedelta(minutes=5)
 MAX_MINUTES: Final = 70
 """The longest life of an assertion; a larger `NotOnOrAfter` is the instant after which there are none."""
+_KEYS: Final = saml_key_rollover.of_resource("idp_certificate")
 
 
 @dataclass(frozen=True)
 class SamlApp:
-    """A SAML client with its private key."""
+    """A SAML client with the keys of this service for it."""
 
     client: SamlClient
-    private_key: str = field(repr=False)
+    keys: OwnKeys
+    current: OwnKey
 
     @property
     def name(self) -> str:
@@ -43,6 +47,22 @@ class SamlApp:
         return tuple(dict.fromkeys(url for url in found if url))
 
     @property
+    def sp_certificates(self) -> tuple[str, ...]:
+        """The service provider's certificates, in PEM. With any, it must sign its requests."""
+        return saml_certificates.read_each(self.client.sp_certificate.certificate, *self.client.sp_certificates)
+
+    def encryption_certificate(self, now: datetime) -> str | None:
+        """Return the first certificate of the service provider that is valid now and has an RSA key."""
+        return next(
+            (
+                one
+                for one in self.sp_certificates
+                if saml_certificates.is_valid(one, now) and saml_certificates.has_rsa_key(one)
+            ),
+            None,
+        )
+
+    @property
     def audiences(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([self.entity_id, *self.client.audiences])) if self.entity_id else ()
 
@@ -58,10 +78,11 @@ def find(context: Context, name: str) -> SamlApp | None:
     """Return the active SAML client with this name, in any letter case."""
     requested = name.strip().lower()
     found = [item for (key,), item in items_of(context, saml_operations.CLIENTS).items() if key.lower() == requested]
-    if len(found) != 1 or not found[0].secrets.get("idp_certificate.key"):
+    if len(found) != 1:
         return None
+    keys = _KEYS.read(found[0].content, found[0].secrets)
     client = SamlClient.model_validate({**found[0].content, "app_name": found[0].name})
-    return SamlApp(client, found[0].secrets["idp_certificate.key"]) if client.is_active else None
+    return SamlApp(client, keys, keys.current) if client.is_active and keys.current is not None else None
 
 
 def entity_id(context: Context) -> str:

@@ -144,14 +144,13 @@ def is_signed_out(context: Context, app: SamlApp, message: BrowserMessage, reque
 
 def peer_of(app: SamlApp) -> SamlPeer:
     """Return what is registered of a service provider; with a certificate, it must sign."""
-    certificate = app.client.sp_certificate.certificate
-    keys = TrustedKeys((certificate,)) if certificate else None
+    keys = TrustedKeys(app.sp_certificates) if app.sp_certificates else None
     return SamlPeer(entity_id=app.entity_id, keys=keys, acs_urls=app.acs_urls, must_sign=keys is not None)
 
 
 def _signing_peer(app: SamlApp) -> SamlPeer:
     """Return the peer of logout messages. Raises SamlProblem for a client without a certificate, whose messages nothing verifies."""
-    if not (app.entity_id and app.client.sp_certificate.certificate):
+    if not (app.entity_id and app.sp_certificates):
         raise SamlProblem(SamlCode.SIGNATURE, SamlRule.KEY, expected="IssuerUrl and SpCertificate of the client")
     return peer_of(app)
 

@@ -79,6 +79,11 @@ def _of_saml(context: Context, item: OrganizationConnectionRecord) -> dict[str, 
         "metadata_url": addresses.metadata_url,
         "acs_endpoint": addresses.acs_urls[0],
         "sp_certificate": models.ConnectionCertificate(certificate=content["sp_certificate"]),
+        **{
+            f"{name}_certificate": _dated(content[f"{name}_sp_certificate"])
+            for name in ("next", "former")
+            if f"{name}_sp_certificate" in content
+        },
     }
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from app.contract.organizations import organization_connection_operations
 from app.contract.organizations.models import Connection, GroupRole, IsActive, OrgPath
 from app.contract.shared_responses import Deleted
 from app.identity.directory.organizations import organization_powers, organizations
-from app.identity.directory.organizations.connections import organization_connection_store, organization_connections
+from app.identity.directory.organizations.connections import (
+    organization_connection_store,
+    organization_connections,
+    sp_keys,
+)
 from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require_powers
@@ -109,6 +115,45 @@ def delete_group_role(context: Context, req: organization_connection_operations.
     require_powers(context, [organization_powers.CONNECTION])
     group_roles.delete(context, _found(context, req), req.group_role_id)
     return Deleted()
+
+
+@organization_connection_operations.renew_certificate.implements
+@requires_organizations
+def renew_certificate(context: Context, req: organization_connection_operations.ConnectionPath) -> Connection:
+    return _with_changed_keys(context, req, sp_keys.renew)
+
+
+@organization_connection_operations.create_next_certificate.implements
+@requires_organizations
+def create_next_certificate(context: Context, req: organization_connection_operations.ConnectionPath) -> Connection:
+    return _with_changed_keys(context, req, sp_keys.create_next)
+
+
+@organization_connection_operations.activate_certificate.implements
+@requires_organizations
+def activate_certificate(context: Context, req: organization_connection_operations.ConnectionPath) -> Connection:
+    return _with_changed_keys(context, req, sp_keys.activate_next)
+
+
+@organization_connection_operations.delete_next_certificate.implements
+@requires_organizations
+def delete_next_certificate(context: Context, req: organization_connection_operations.ConnectionPath) -> Connection:
+    return _with_changed_keys(context, req, sp_keys.delete_next)
+
+
+@organization_connection_operations.delete_former_certificate.implements
+@requires_organizations
+def delete_former_certificate(context: Context, req: organization_connection_operations.ConnectionPath) -> Connection:
+    return _with_changed_keys(context, req, sp_keys.delete_former)
+
+
+def _with_changed_keys(
+    context: Context,
+    req: organization_connection_operations.ConnectionPath,
+    change: Callable[[Context, str, str], OrganizationConnectionRecord],
+) -> Connection:
+    require_powers(context, [organization_powers.CONNECTION])
+    return connection_views.connection(context, change(context, req.org_id, req.conn_id))
 
 
 def _found(context: Context, req: organization_connection_operations.ConnectionPath) -> OrganizationConnectionRecord:

@@ -12,6 +12,10 @@ TESTED = {
     "saml_clients.idp_certificate": (_FILES, "test_key_pair_of_a_file_replaces_the_present_one"),
     "saml_clients.integration_configs": (_FILES, "test_certificates_are_generated_once"),
     "saml_clients.key": (_FILES, "test_key_pair_of_a_file_replaces_the_present_one"),
+    "saml_clients.sp_certificates": (
+        "pages/saml/test_service_provider_certificates.py",
+        "test_each_certificate_verifies_requests",
+    ),
     "saml_providers.provider": (_FILES, "test_certificates_are_generated_once"),
     "saml_providers.domain": (_FILES, "test_domain_of_a_stored_provider_is_refused"),
 }

@@ -13,7 +13,6 @@ from app.identity.authentication.federation.providers import connection_mapping
 from app.identity.authentication.federation.saml.saml_upstream import HintForm, SamlUpstream, claims_of, subject_of
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
 from app.identity.directory.organizations.connections import (
-    organization_connection_store,
     provider_certificates,
     sp_addresses,
     sp_keys,
@@ -23,6 +22,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.saml.expectations import AcceptedAssertion
 from app.identity.platform.saml.saml_names import REDIRECT, UNSPECIFIED_FORMAT
+from app.identity.platform.saml_writing import service_provider_keys
 
 _DEFAULTS: Final = Attributes()
 _EMAIL_FORMAT: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
@@ -112,9 +112,8 @@ def provider_of(context: Context, record: OrganizationConnectionRecord | None) -
     if record is None:
         raise ProviderUnavailable("the connection was removed")
     content, attributes = record.content, Attributes.model_validate(record.content["attributes"])
-    secrets = organization_connection_store.secrets_of(context, record)
     keys = provider_certificates.keys_of(content, context.now)
-    own = sp_keys.of_content(content, secrets)
+    own = service_provider_keys.of_keys(sp_keys.of_connection(context, record), context.now)
     if own is None:
         text = "the connection has no key of its own"
         raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a connection that is made anew")

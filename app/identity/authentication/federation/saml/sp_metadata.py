@@ -9,7 +9,7 @@ from app.identity.directory.organizations.connections import organization_connec
 from app.identity.platform.context import Context
 from app.identity.platform.saml.metadata_reader import SamlEndpoint
 from app.identity.platform.saml.saml_names import POST, REDIRECT
-from app.identity.platform.saml_writing import metadata_writer
+from app.identity.platform.saml_writing import metadata_writer, service_provider_keys
 from app.identity.platform.saml_writing.metadata_writer import RoleMetadata
 
 _NAME_ID_FORMATS: Final = (
@@ -23,9 +23,8 @@ def of_address(context: Context, address_key: str) -> bytes:
     record = organization_connection_store.by_address(context, address_key)
     if record is None or not record.is_saml:
         raise errors.ConnectionNotConfigured
-    keys = sp_keys.of_content(record.content, organization_connection_store.secrets_of(context, record))
+    keys = service_provider_keys.of_keys(sp_keys.of_connection(context, record), context.now)
     addresses = sp_addresses.of_connection(context, record)
-    certificates = keys.certificates if keys is not None else ()
     consumers = [
         SamlEndpoint(binding=POST, location=url, index=number, is_default=number == 0)
         for number, url in enumerate(addresses.acs_urls)
@@ -34,8 +33,8 @@ def of_address(context: Context, address_key: str) -> bytes:
         entity_id=addresses.entity_id,
         services=consumers,
         logout_services=[SamlEndpoint(binding=one, location=addresses.logout_url) for one in (REDIRECT, POST)],
-        signing_certificates=certificates,
-        encryption_certificates=certificates,
+        signing_certificates=keys.signing_certificates if keys is not None else (),
+        encryption_certificates=(keys.encryption_certificate,) if keys is not None else (),
         name_id_formats=_NAME_ID_FORMATS,
     )
     return metadata_writer.service_provider_metadata(role)

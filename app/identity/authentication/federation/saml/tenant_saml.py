@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cryptography.hazmat.primitives.asymmetric import rsa
-
 from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import MEMBERS
 from app.contract.organizations.models import Attributes
@@ -17,10 +15,9 @@ from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
-from app.identity.platform.saml.encrypted_assertions import DecryptionKeys
 from app.identity.platform.saml.expectations import AcceptedAssertion
 from app.identity.platform.saml.trusted_keys import TrustedKeys
-from app.identity.platform.saml_writing.xml_signing import SigningKey
+from app.identity.platform.saml_writing import service_provider_keys
 
 
 @dataclass(frozen=True)
@@ -44,12 +41,10 @@ def entity_id(context: Context) -> str:
 def provider_of(context: Context, sender: SamlSender) -> SamlUpstream:
     """Return the provider. Raises ProviderUnavailable for one without a key of ours."""
     provider, upstream = sender.provider, sender.provider.identity_provider
-    own = provider.sp_certificate.certificate
-    if not (own and sender.key):
+    own = service_provider_keys.of_keys(sender.keys, context.now)
+    if own is None:
         text = "the provider has no certificate of its own"
         raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a renewed SpCertificate")
-    signing = SigningKey(own, sender.key)
-    usable = (signing.loaded,) if isinstance(signing.loaded, rsa.RSAPrivateKey) else ()
     fields, default = provider.data_map, Attributes()
     attributes = Attributes.model_construct(
         id=fields.get("ID", default.id),
@@ -67,7 +62,7 @@ def provider_of(context: Context, sender: SamlSender) -> SamlUpstream:
         keys=TrustedKeys(saml_certificates.read_all(str(provider.idp_certificate.certificate))),
         sign_in_url=upstream.location or "",
         sign_in_binding=upstream.binding,
-        signing_key=signing,
-        decryption=DecryptionKeys(usable),
+        signing_key=own.signing,
+        decryption=own.decryption,
         identity_of=TenantMapping(sender, AttributeMapping(attributes, (), others)),
     )

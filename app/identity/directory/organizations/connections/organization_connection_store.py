@@ -250,6 +250,20 @@ def change_content(context: Context, read: OrganizationConnectionRecord, content
     return context.work.changed(update(organization_connections).where(*where).values(values)) > 0
 
 
+def change_keys(
+    context: Context, read: OrganizationConnectionRecord, content: Mapping[str, Any], secrets: Mapping[str, str]
+) -> OrganizationConnectionRecord | None:
+    """Change the keys of a connection, active or not. Return None if it was changed or deleted since it was read."""
+    where = (*_in_organization(context), C.connection_id == read.connection_id, C.modified_at == read.modified_at)
+    values = {
+        "content": dict(content),
+        "sealed": _seal(context, read.connection_id, secrets),
+        "modified_at": context.now,
+    }
+    row = context.work.one(update(organization_connections).where(*where).values(values).returning(*_COLUMNS))
+    return _connection(row) if row is not None else None
+
+
 def remove(context: Context, connection: OrganizationConnectionRecord) -> None:
     """Delete a connection with its group roles."""
     for table in (organization_connections, organization_group_roles):
@@ -258,7 +272,7 @@ def remove(context: Context, connection: OrganizationConnectionRecord) -> None:
 
 
 def secrets_of(context: Context, connection: OrganizationConnectionRecord) -> dict[str, str]:
-    """Return the decrypted secrets: `client_secret` or `sp_key`."""
+    """Return the decrypted secrets: `client_secret`, or the private keys of `sp_keys`."""
     if connection.sealed is None:
         return {}
     named = _binding(context.tenant.tenant_id, connection.connection_id)
