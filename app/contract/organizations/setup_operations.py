@@ -210,7 +210,6 @@ class SetupGuide(Wire):
     instructions: list[SetupInstruction] = Field(default_factory=list)
     fields: list[SetupField] = Field(default_factory=list)
     is_configured: bool = False
-    needs_trial: bool = True
     trial: SetupTrial | None = None
     attributes: dict[str, str] = Field(default_factory=dict)
     joins: bool = True
@@ -245,7 +244,7 @@ class SaveSetupMapping(SetupSession):
 
 
 class SetupTrialAnswer(SetupSession):
-    """The provider's authorization response to a sign-in that tries the connection."""
+    """The provider's authorization response to a sign-in that tries the connection. After a posted SAML answer, `code` names that."""
 
     state: Annotated[str, Field(max_length=4_000)] = ""
     code: Annotated[str, Field(max_length=4_000)] = ""
@@ -254,9 +253,10 @@ class SetupTrialAnswer(SetupSession):
 
 
 class SetupTrialBegun(Wire):
-    """Where the browser signs in."""
+    """Where the browser signs in: it goes there, or posts these fields to a SAML provider that takes forms alone."""
 
     address: str
+    fields: dict[str, str] = Field(default_factory=dict)
 
 
 _OVER = (errors.SetupSessionOver,)

@@ -92,7 +92,7 @@ def done_steps(guide: SetupGuide) -> set[str]:
         "domain": bool(guide.domain) or guide.skips_domain,
         "provider": guide.product is not None,
         "connection": guide.is_configured,
-        "test": guide.is_configured and (is_tried or not guide.needs_trial),
+        "test": guide.is_configured and is_tried,
         "activate": guide.is_completed,
     }
     return {name for name, is_done in states.items() if is_done}
@@ -198,7 +198,6 @@ SAML: Final = CHOSEN.model_copy(
     update={
         "product": SAMPLE_PRODUCTS[3],
         "protocol": "saml",
-        "needs_trial": False,
         "fields": [
             SetupField(name="metadata_url", example="https://globex.example/metadata.xml"),
             SetupField(name="metadata"),
@@ -236,6 +235,36 @@ REFUSED: Final = SetupTrial(
     advice="Enter the client secret again, and check whether it expired.",
     expected="HTTP 200",
     received="HTTP 401 invalid_client",
+)
+_CLAIM: Final = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/"
+SAML_TRIED: Final = SAML.model_copy(
+    update={
+        "is_configured": True,
+        "attributes": {
+            "ID": "NameID", "Email": f"{_CLAIM}emailaddress", "FirstName": f"{_CLAIM}givenname", "LastName": f"{_CLAIM}surname",
+            "Groups": "groups",
+        },
+        "trial": ACCEPTED.model_copy(
+            update={
+                "claims": [
+                    SetupClaim(name="NameID", text="8f4be54a-2c1d-4a5b-9d0e-7b1f3c2a6d90"),
+                    SetupClaim(name=f"{_CLAIM}emailaddress", text="mina@globex.example"),
+                    SetupClaim(name=f"{_CLAIM}givenname", text="Mina"),
+                    SetupClaim(name=f"{_CLAIM}surname", text="Harker"),
+                ],
+                "groups": [],
+            }
+        ),
+    }
+)  # fmt: skip
+SAML_REFUSED: Final = SetupTrial(
+    is_accepted=False,
+    at="2026-11-30T10:00:00.000Z",
+    problem="The message is for another service, another request or another time, or the provider didn’t sign the person in.",
+    advice="At the provider, set the audience to the connection’s `EntityId`, and the recipient, destination or single sign-on URL to its "
+    "`ACSEndpoint`, character by character.",
+    expected="https://acme.example.com/saml/sp/4fT9wq2LkMZx7RbYc1VnHs8DgJpAe6UuQo",
+    received="https://acme.example.com/",
 )
 TRIED: Final = CONFIGURED.model_copy(update={"trial": ACCEPTED})
 INVALID: Final = _l("That doesn’t look right. Check it and try again.")

@@ -13,13 +13,15 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from app.contract import errors
 from app.contract.organizations import setup_operations
 from app.contract.organizations.setup_operations import MAPPED, SaveSetupMapping, SetupGuide
+from app.hub.components.form_post import FormPostPage
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, provider_redirect_targets
 from app.hub.setup_guide.guide import (
     CONFIGURED,
     REFUSED,
-    SAML,
+    SAML_REFUSED,
+    SAML_TRIED,
     TRIED,
     SetupPage,
     address_of,
@@ -104,7 +106,8 @@ class SetupTestPage(SetupPage):
             "another domain": TRIED.model_copy(update={"trial": foreign}),
             "refused": CONFIGURED.model_copy(update={"trial": REFUSED}),
             "changed since": CONFIGURED.model_copy(update={"trial": stale}),
-            "saml": SAML.model_copy(update={"is_configured": True}),
+            "saml": SAML_TRIED,
+            "refused by saml": SAML_TRIED.model_copy(update={"trial": SAML_REFUSED}),
         }
         pages = {name: cls(_stored_form(guide), guide) for name, guide in guides_by_name.items()}
         return {**pages, "token": replace(pages["fresh"], form=_stored_form(CONFIGURED).with_token_error())}
@@ -129,6 +132,9 @@ def submit(guide: SetupGuide) -> Response:
         return go_on()
     except errors.TooManyRequests as refusal:
         return SetupTestPage(form, guide, page_notice=Notice(_l("Too many attempts"))).render(refusal.status)
+    if begun.fields:
+        title = guide.product.title if guide.product else ""
+        return FormPostPage(begun.address, tuple(begun.fields.items()), provider=title).render()
     return redirect(begun.address, 303) if begun.address else redirect_to(address_of("test"))
 
 

@@ -77,14 +77,18 @@ class ConnectionTrace:
     @property
     def diagnosis(self) -> Diagnosis:
         """What failed and what to change; a check of a newer release has the general text."""
-        from app.contract.saml import service_provider_diagnoses  # noqa: PLC0415 - with the first trace that is read
-        from app.identity.authentication.federation.connection_causes import diagnosis_of  # noqa: PLC0415 - as above
-        from app.identity.platform.saml.saml_checks import SAML_DIAGNOSES, SamlCheck  # noqa: PLC0415 - as above
+        return diagnosis_of(self.failed_check, self.cause)
 
-        with suppress(ValueError):
-            return SAML_DIAGNOSES[SamlCheck(self.failed_check)]
-        of_service_provider = service_provider_diagnoses.diagnosis_of(self.failed_check)
-        return of_service_provider or diagnosis_of(self.failed_check, self.cause)
+
+def diagnosis_of(check: str, cause: str) -> Diagnosis:
+    """Return what a failed check of any protocol means, and what to change."""
+    from app.contract.saml import service_provider_diagnoses  # noqa: PLC0415 - with the first trace that is read
+    from app.identity.authentication.federation import connection_causes  # noqa: PLC0415 - as above
+    from app.identity.platform.saml.saml_checks import SAML_DIAGNOSES, SamlCheck  # noqa: PLC0415 - as above
+
+    with suppress(ValueError):
+        return SAML_DIAGNOSES[SamlCheck(check)]
+    return service_provider_diagnoses.diagnosis_of(check) or connection_causes.diagnosis_of(check, cause)
 
 
 def record(

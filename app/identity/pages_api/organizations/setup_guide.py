@@ -10,6 +10,7 @@ from app.contract.organizations import setup_operations
 from app.contract.organizations.setup_operations import MAPPED, SetupDomain
 from app.contract.shared_responses import Posted
 from app.identity.authentication.federation import connection_trials
+from app.identity.directory.identity_provider import PostedRequest
 from app.identity.directory.organizations import organizations
 from app.identity.directory.organizations.domains import domain_verification, domains
 from app.identity.directory.organizations.setup import setup_activation, setup_draft, setup_entries, setup_links
@@ -135,7 +136,10 @@ def save_mapping(context: Context, req: setup_operations.SaveSetupMapping) -> Po
 def begin_trial(context: Context, req: setup_operations.SetupSession) -> setup_operations.SetupTrialBegun:
     link, _, session = setup_links.in_session(context, req.session)
     setup_links.require_open(context, link)
-    return setup_operations.SetupTrialBegun(address=connection_trials.begin(context, link, session))
+    begun = connection_trials.begin(context, link, session)
+    if isinstance(begun, PostedRequest):
+        return setup_operations.SetupTrialBegun(address=begun.address, fields=dict(begun.fields))
+    return setup_operations.SetupTrialBegun(address=begun)
 
 
 @setup_operations.finish_trial.implements

@@ -41,7 +41,6 @@ def guide(
         skips_domain=draft.skips_domain,
         products=[_product(item) for item in products().values()],
         is_configured=bool(draft.content),
-        needs_trial=draft.needs_trial,
         trial=_trial(draft, session),
         attributes=draft.mapping,
         joins=link.joins,

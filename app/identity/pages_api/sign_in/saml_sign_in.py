@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from app.contract import errors
 from app.contract.federation.pages import connection_pages
 from app.contract.federation.pages.connection_pages import ConnectedProfile
+from app.contract.organizations.setup_operations import ANSWER
 from app.contract.steps import RedirectStep, SignedOutStep, StepResponse
 from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.federation.offered_connections import OfferedConnection
@@ -21,9 +22,12 @@ from app.identity.platform.context import Context
 
 @connection_pages.accept_saml.implements
 def accept_saml(context: Context, req: connection_pages.SamlAnswer) -> StepResponse:
-    from app.identity.authentication.federation import saml_answers  # noqa: PLC0415 - few tenants have any
+    from app.identity.authentication.federation import saml_answers, saml_trials  # noqa: PLC0415 - few tenants have any
 
     context.count_request("saml_answer", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    if saml_trials.is_named(req.relay_states):
+        found = saml_trials.accept(context, req.address_key, req.path, req.messages, req.relay_states)
+        return StepResponse(step=RedirectStep(address=f"{ANSWER}?{urlencode(found)}"))
     connection = _at_address(context, req)
     try:
         accepted = saml_answers.accept(context, connection, req.path, req.messages, req.relay_states)

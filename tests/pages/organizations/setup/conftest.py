@@ -12,6 +12,7 @@ from tests.support.fakes.dns_server import FakeDns
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.oauth.world import World
 from tests.support.organizations.connected_organization import business_of
+from tests.support.organizations.saml_setup_guides import SamlSetup
 from tests.support.organizations.setup_guides import SetupByLink
 from tests.support.visitors.visitor import NewVisitorAt
 
@@ -34,3 +35,8 @@ def new_setup(
 @pytest.fixture
 def setup(new_setup: NewSetup) -> SetupByLink:
     return new_setup()
+
+
+@pytest.fixture
+def saml_setup(setup: SetupByLink) -> SamlSetup:
+    return SamlSetup(setup)

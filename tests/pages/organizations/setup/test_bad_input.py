@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import unquote, urlencode, urlsplit
+from urllib.parse import unquote, urlencode
 
 import pytest
-from sqlalchemy import select
 
-from app.identity.directory.organizations.connections.organization_connection_store import C
 from tests.support.fakes.identity_provider import CLIENT, SECRET, provider
 from tests.support.organizations.connected_organization import DOMAIN, MINA
 from tests.support.organizations.connections import certificate
 from tests.support.organizations.management import PATH
+from tests.support.organizations.saml_setup_guides import provider_metadata
 from tests.support.organizations.setup_guides import SetupByLink
 from tests.support.tenants.tenant_server import answered
 from tests.support.visitors.visitor import NewVisitorAt
@@ -254,32 +253,6 @@ def test_domain_of_another_connection_is_refused(setup: SetupByLink) -> None:
     assert len(setup.connections()) == 1
 
 
-def metadata(
-    certificate_text: str, binding: str = "HTTP-Redirect", sign_in: str = "https://idp.globex.example/sso"
-) -> str:
-    bare = "".join(line for line in certificate_text.splitlines() if "CERTIFICATE" not in line)
-    return (
-        '<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.globex.example"><IDPSSODescriptor '
-        'protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><KeyDescriptor use="signing"><KeyInfo '
-        f'xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>{bare}</X509Certificate></X509Data></KeyInfo>'
-        "</KeyDescriptor><SingleSignOnService "
-        f'Binding="urn:oasis:names:tc:SAML:2.0:bindings:{binding}" Location="{sign_in}"/></IDPSSODescriptor></EntityDescriptor>'
-    )
-
-
-def test_saml_metadata_is_read_and_activated(setup: SetupByLink) -> None:
-    page = setup.with_product("SAML 2.0")
-    acs = f"{setup.visitor.home}/saml/sp/acs/"
-    assert acs in page.html
-    shown = page.press("Save and continue", metadata=metadata(certificate()))
-    assert shown.heading == "Test the sign-in"
-    assert shown.follow("Continue").press("Activate").heading == "Single sign-on is active"
-    (connected,) = setup.connections()
-    assert (connected["ConnectionType"], connected["IDPEntityId"]) == ("saml_custom", "https://idp.globex.example")
-    assert connected["ACSEndpoint"] in page.html
-    assert connected["IDPCertificate"]["Certificate"].split() == certificate().split()
-
-
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [
@@ -287,8 +260,8 @@ def test_saml_metadata_is_read_and_activated(setup: SetupByLink) -> None:
         ({"metadata": "no xml"}, UNREADABLE),
         ({"metadata": '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'}, UNREADABLE),
         ({"metadata": "<EntityDescriptor/>"}, UNREADABLE),
-        ({"metadata": metadata("AAAA")}, UNREADABLE),
-        ({"metadata": metadata(certificate(), sign_in="http://idp.globex.example/sso")}, UNREADABLE),
+        ({"metadata": provider_metadata("AAAA")}, UNREADABLE),
+        ({"metadata": provider_metadata(certificate(), sign_in="http://idp.globex.example/sso")}, UNREADABLE),
         ({"metadata_url": "https://127.0.0.1/metadata"}, UNREADABLE),
         ({"metadata_url": "http://idp.example/metadata"}, "That doesn’t look right."),
         ({"metadata_url": "ftp://idp.example"}, "That doesn’t look right."),
@@ -300,19 +273,6 @@ def test_unusable_metadata_gets_an_error(setup: SetupByLink, typed: dict[str, st
     shown = setup.with_product("SAML 2.0").press("Save and continue", **typed)
     assert shown.heading == "Connect SAML 2.0"
     assert sentence in shown.text
-
-
-def test_saml_metadata_decides_how_people_get_there(setup: SetupByLink) -> None:
-    """A provider that takes forms alone gets one, and metadata that is read again may change what was read first."""
-    page = setup.with_product("SAML 2.0").press("Save and continue", metadata=metadata(certificate(), "HTTP-POST"))
-    page.follow("Continue").press("Activate")
-    (connected,) = setup.connections()
-    sent = setup.visitor.open(urlsplit(connected["EntityId"]).path)
-    assert 'action="https://idp.globex.example/sso"' in sent.html
-    assert "SAMLRequest" in sent.html
-    with setup.business.tenant.services.database.engine.connect() as connection:
-        (content,) = connection.execute(select(C.content).where(C.connection_id == connected["Id"])).one()
-    assert content["stated"] == []
 
 
 def test_another_issuer_gets_no_saved_secret(setup: SetupByLink, new_visitor_at: NewVisitorAt) -> None:

@@ -13,6 +13,7 @@ from app.identity.authentication.federation.providers import connection_mapping
 from app.identity.authentication.federation.saml.saml_upstream import HintForm, SamlUpstream, claims_of, subject_of
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
 from app.identity.directory.organizations.connections import (
+    organization_connection_store,
     provider_certificates,
     sp_addresses,
     sp_keys,
@@ -25,6 +26,8 @@ from app.identity.platform.saml.saml_names import REDIRECT, UNSPECIFIED_FORMAT
 from app.identity.platform.saml_writing import service_provider_keys
 
 _DEFAULTS: Final = Attributes()
+NAME_ID: Final = "NameID"
+"""The name by which a mapping takes the subject's NameID like an attribute."""
 _EMAIL_FORMAT: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
 _CLAIM: Final = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/"
 _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
@@ -71,22 +74,34 @@ class AttributeMapping:
             groups=connection_mapping.groups(attributes, claims),
         )
 
-    def _claims(self, assertion: AcceptedAssertion) -> dict[str, Any]:
-        """Return the attributes, with what stands in for those of the default mapping that are missing."""
+    def sources(self, assertion: AcceptedAssertion) -> dict[str, str]:
+        """Return the attribute that fills each member of the mapping, by the member's name in Python: the mapped one, else what stands
+        in for one of the default mapping that is missing."""
         claims = claims_of(assertion)
-        for member, usual in _USUAL.items():
-            name = getattr(self.attributes, member)
-            found = next((other for other in usual if other in claims), None)
-            if name not in claims and name == getattr(_DEFAULTS, member) and found is not None:
-                claims[name] = claims[found]
-        if self.attributes.id not in claims and self.attributes.id == _DEFAULTS.id:
-            claims[self.attributes.id] = subject_of(assertion)
-        for member in ("email", "first_name", "last_name"):
-            name = getattr(self.attributes, member)
-            claims[name] = _first(claims.get(name))
-        is_default = self.attributes.email == _DEFAULTS.email
-        if claims[self.attributes.email] is None and is_default and _names_address(assertion):
-            claims[self.attributes.email] = assertion.name_id.value
+        found = {member: str(getattr(self.attributes, member)) for member in ("id", *_USUAL)}
+        missing = [
+            member for member, name in found.items() if name not in claims and name == getattr(_DEFAULTS, member)
+        ]
+        for member in missing:
+            stand_in = next((other for other in _USUAL.get(member, ()) if other in claims), None)
+            if stand_in is None and (member == "id" or (member == "email" and _names_address(assertion))):
+                stand_in = NAME_ID
+            found[member] = stand_in or found[member]
+        return found
+
+    def _claims(self, assertion: AcceptedAssertion) -> dict[str, Any]:
+        """Return the attributes, each of the mapping by its mapped name. Raises ProviderUnavailable for a NameID that names nobody."""
+        received = {**claims_of(assertion), NAME_ID: assertion.name_id.value}
+        claims = dict(received)
+        for member, source in self.sources(assertion).items():
+            value = received.get(source)
+            if member == "id" and source == NAME_ID:
+                value = subject_of(assertion)
+            elif member in ("email", "first_name", "last_name"):
+                value = _first(value)
+            elif value is None:
+                continue
+            claims[getattr(self.attributes, member)] = value
         return claims
 
 
@@ -101,6 +116,11 @@ def _names_address(assertion: AcceptedAssertion) -> bool:
     return name_id.name_format == _EMAIL_FORMAT or (name_id.name_format == UNSPECIFIED_FORMAT and "@" in name_id.value)
 
 
+def mapping_of(context: Context, record: OrganizationConnectionRecord) -> AttributeMapping:
+    attributes = Attributes.model_validate(record.content["attributes"])
+    return AttributeMapping(attributes, context.tenant.settings.custom_fields)
+
+
 def provider_of(context: Context, record: OrganizationConnectionRecord | None) -> SamlUpstream:
     """Return the provider of a connection.
 
@@ -111,9 +131,14 @@ def provider_of(context: Context, record: OrganizationConnectionRecord | None) -
     """
     if record is None:
         raise ProviderUnavailable("the connection was removed")
-    content, attributes = record.content, Attributes.model_validate(record.content["attributes"])
+    return client_of(context, record, organization_connection_store.secrets_of(context, record))
+
+
+def client_of(context: Context, record: OrganizationConnectionRecord, secrets: Mapping[str, str]) -> SamlUpstream:
+    """Return the provider of a connection, active or not, with these secrets. Raises ProviderUnavailable without a usable certificate."""
+    content = record.content
     keys = provider_certificates.keys_of(content, context.now)
-    own = service_provider_keys.of_keys(sp_keys.of_connection(context, record), context.now)
+    own = service_provider_keys.of_keys(sp_keys.SLOTS.read(content, secrets), context.now)
     if own is None:
         text = "the connection has no key of its own"
         raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a connection that is made anew")
@@ -126,6 +151,6 @@ def provider_of(context: Context, record: OrganizationConnectionRecord | None) -
         sign_in_binding=content.get("idp_sign_in_binding") or REDIRECT,
         signing_key=own.signing,
         decryption=own.decryption,
-        identity_of=AttributeMapping(attributes, context.tenant.settings.custom_fields),
+        identity_of=mapping_of(context, record),
         hint_form=_HINTS.get(record.kind, HintForm.NONE),
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from app.contract import errors
 from app.identity.directory.organizations.connections import organization_connection_store, sp_addresses, sp_keys
+from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
+from app.identity.directory.organizations.setup import setup_draft, setup_link_store
 from app.identity.platform.context import Context
 from app.identity.platform.saml.metadata_reader import SamlEndpoint
 from app.identity.platform.saml.saml_names import POST, REDIRECT
@@ -20,10 +23,8 @@ _NAME_ID_FORMATS: Final = (
 
 def of_address(context: Context, address_key: str) -> bytes:
     """Return the metadata of the connection with this opaque part of its addresses. Raises ConnectionNotConfigured."""
-    record = organization_connection_store.by_address(context, address_key)
-    if record is None or not record.is_saml:
-        raise errors.ConnectionNotConfigured
-    keys = service_provider_keys.of_keys(sp_keys.of_connection(context, record), context.now)
+    record, secrets = _at_address(context, address_key)
+    keys = service_provider_keys.of_keys(sp_keys.SLOTS.read(record.content, secrets), context.now)
     addresses = sp_addresses.of_connection(context, record)
     consumers = [
         SamlEndpoint(binding=POST, location=url, index=number, is_default=number == 0)
@@ -38,3 +39,16 @@ def of_address(context: Context, address_key: str) -> bytes:
         name_id_formats=_NAME_ID_FORMATS,
     )
     return metadata_writer.service_provider_metadata(role)
+
+
+def _at_address(context: Context, address_key: str) -> tuple[OrganizationConnectionRecord, Mapping[str, str]]:
+    """Return a connection, or one that is being set up: its provider reads our metadata first. Raises ConnectionNotConfigured."""
+    record = organization_connection_store.by_address(context, address_key)
+    if record is not None and record.is_saml:
+        return record, organization_connection_store.secrets_of(context, record)
+    link = setup_link_store.by_address(context, address_key) if record is None else None
+    draft = setup_draft.of_link(context, link) if link is not None else None
+    drafted = draft.as_service_provider(context, link) if draft is not None and link is not None else None
+    if draft is None or drafted is None:
+        raise errors.ConnectionNotConfigured
+    return drafted, draft.secrets

@@ -58,12 +58,14 @@ def create(
     *,
     address_key: str = "",
     known: Mapping[str, Any] | None = None,
+    service_provider: tuple[Mapping[str, str], str] | None = None,
 ) -> OrganizationConnectionRecord:
     """Create a connection.
 
     Args:
         address_key: the opaque part of its addresses, where the provider knows them already.
         known: what was read from the provider's metadata before.
+        service_provider: of `new_service_provider`, where the provider knows that already.
 
     Raises:
         BadField: a member is missing, malformed or of the other kind; the metadata or the issuer is unreachable.
@@ -76,9 +78,8 @@ def create(
         raise errors.OrganizationConnectionTaken
     content, secrets = _content(context, req.connection_type, req, {}, {})
     if req.connection_type != "oidc_custom":
-        content["sp_base"] = context.pages_url
-        certificate, secrets[SP_KEY] = saml_certificates.generate(organization.org_id, context.now)
-        content["sp_certificate"] = certificate
+        own, secrets[SP_KEY] = service_provider or new_service_provider(context, organization.org_id)
+        content |= own
     organizations.lock_active(context, organization.org_id)
     content |= known or {}
     due_at = _metadata_due_at(context, content)
@@ -91,6 +92,12 @@ def create(
     membership_domains.forget(context)
     record(context, "organization.connection_created", connection)
     return connection
+
+
+def new_service_provider(context: Context, org_id: str) -> tuple[dict[str, str], str]:
+    """Return what a SAML connection knows of this service, the base of its addresses and a certificate, and its new private key."""
+    certificate, key = saml_certificates.generate(org_id, context.now)
+    return {"sp_base": context.pages_url, "sp_certificate": certificate}, key
 
 
 def update(context: Context, req: organization_connection_operations.UpdateConnection) -> OrganizationConnectionRecord:

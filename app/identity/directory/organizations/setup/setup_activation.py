@@ -36,7 +36,9 @@ def activate(context: Context, link: SetupLinkRecord) -> None:
         raise errors.SetupIncomplete
     request, known = _request(context, current, draft)
     try:
-        connection = organization_connections.create(context, request, address_key=link.address_key, known=known)
+        connection = organization_connections.create(
+            context, request, address_key=link.address_key, known=known, service_provider=draft.keys
+        )
     except errors.DomainNotInOrganization:
         raise errors.DomainNotVerified from None
     if current.joins:

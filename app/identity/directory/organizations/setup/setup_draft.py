@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.contract import errors
 from app.contract.organizations.models import Attributes
+from app.identity.directory.organizations.connections import organization_connections
 from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
+from app.identity.directory.organizations.connections.organization_connections import SP_KEY
 from app.identity.directory.organizations.setup import setup_link_store
 from app.identity.directory.organizations.setup.setup_link_store import SetupLinkRecord
-from app.identity.directory.organizations.setup.setup_products import OPENID, Product, ProductProtocol, products
+from app.identity.directory.organizations.setup.setup_products import SAML, Product, ProductProtocol, products
 from app.identity.platform.context import Context
 
 SECRET = "client_secret"
@@ -26,7 +28,8 @@ class SetupDraft:
         content: of the connection, once the provider's configuration was read; it belongs to the chosen product and protocol.
         version: a number that changes with everything that decides whether a sign-in by the connection works.
         trial: the last sign-in that tried the connection: `version` of the connection then, and its result.
-        secrets: by product and protocol.
+        secrets: by product and protocol, and the key of `service_provider`.
+        service_provider: what SAML providers know of this service: drawn once, because it stays after the activation.
     """
 
     domain: str = ""
@@ -39,6 +42,7 @@ class SetupDraft:
     version: int = 0
     trial: Mapping[str, Any] | None = None
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    service_provider: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -73,36 +77,46 @@ class SetupDraft:
         return self.trial is not None and self.trial["version"] == self.version and bool(self.trial["is_accepted"])
 
     @property
-    def needs_trial(self) -> bool:
-        """Whether the connection must be tried before it is activated. A SAML sign-in cannot be tried yet: this is the seam."""
-        return self.protocol == OPENID
-
-    @property
     def is_ready(self) -> bool:
         """Whether the connection can be activated."""
-        return bool(self.content) and (self.was_tried or not self.needs_trial)
+        return bool(self.content) and self.was_tried
+
+    @property
+    def keys(self) -> tuple[Mapping[str, str], str] | None:
+        """What a SAML provider knows of this service, and the private key; None for another protocol."""
+        return (self.service_provider, self.secrets[SP_KEY]) if self.protocol == SAML else None
 
     def as_connection(self, context: Context, link: SetupLinkRecord) -> OrganizationConnectionRecord:
         """Return the connection that would be activated, under the link's ID. Raises SetupIncomplete."""
-        chosen = self.chosen
-        if chosen is None or not self.content:
+        if self.chosen is None or not self.content:
             raise errors.SetupIncomplete
+        return self._as_connection(context, link, self.chosen[0].connection_type(self.protocol))
+
+    def as_service_provider(self, context: Context, link: SetupLinkRecord) -> OrganizationConnectionRecord | None:
+        """Return the connection as far as its provider must know it; None where no SAML product was chosen."""
+        is_known = self.chosen is not None and self.protocol == SAML and self.service_provider
+        return self._as_connection(context, link, "saml_custom") if is_known else None
+
+    def _as_connection(self, context: Context, link: SetupLinkRecord, kind: str) -> OrganizationConnectionRecord:
+        own = self.service_provider if self.protocol == SAML else {}
         return OrganizationConnectionRecord(
             connection_id=link.link_id,
             org_id=link.org_id,
             name=self.product,
             domain=self.domain or None,
-            kind=chosen[0].connection_type(self.protocol),
+            kind=kind,
             address_key=link.address_key,
             is_active=False,
-            content={**self.content, "attributes": {**self.mapping, "CustomMapping": {}}},
+            content={**self.content, **own, "attributes": {**self.mapping, "CustomMapping": {}}},
             sealed=None,
             created_at=context.now,
             modified_at=context.now,
         )
 
 
-_STORED = ("domain", "skips_domain", "product", "protocol", "entries", "content", "attributes", "version", "trial")
+_STORED = (
+    "domain", "skips_domain", "product", "protocol", "entries", "content", "attributes", "version", "trial", "service_provider",
+)  # fmt: skip
 
 
 def of_link(context: Context, link: SetupLinkRecord) -> SetupDraft:
@@ -117,5 +131,8 @@ def change(context: Context, link: SetupLinkRecord, change_draft: Callable[[Setu
     if current is None or current.status != setup_link_store.OPEN:
         raise errors.ClosedSetupLink
     draft = change_draft(of_link(context, current))
+    if draft.protocol == SAML and not draft.service_provider:
+        own, key = organization_connections.new_service_provider(context, link.org_id)
+        draft = replace(draft, service_provider=own, secrets={**draft.secrets, SP_KEY: key})
     setup_link_store.save_draft(context, current, {name: getattr(draft, name) for name in _STORED}, draft.secrets)
     return draft

@@ -88,6 +88,11 @@ def by_token(context: Context, token: str) -> SetupLinkRecord | None:
     return _one(context, T.token_hash == randomness.digest(token))
 
 
+def by_address(context: Context, address_key: str) -> SetupLinkRecord | None:
+    """Return the open link whose connection will have this opaque part of its addresses."""
+    return _one(context, T.address_key == address_key, T.status == OPEN)
+
+
 def locked(context: Context, link_id: str) -> SetupLinkRecord | None:
     """Return a link, locked against changes until the commit."""
     context.work.begin()
