@@ -62,6 +62,11 @@ _OF_ACCOUNT = Compiled(
     .order_by(T.created_at.desc())
 )
 _SPEND = Compiled(delete(token_table).where(*_KEY, T.expires_at > bindparam("now")))
+_CHANGE_STATE = Compiled(
+    update(token_table)
+    .where(*_KEY, T.state == bindparam("former_state"), T.expires_at > bindparam("now"))
+    .values(state=bindparam("new_state"), facts=bindparam("new_facts", type_=T.facts.type))
+)
 OPEN = "open"
 _MAX_LENGTH = 500
 
@@ -257,10 +262,11 @@ def add_facts(context: Context, token: ContinuationToken, **facts: Any) -> Conti
 
 def change_state(context: Context, token: ContinuationToken, state: str, **facts: Any) -> bool:
     """Change the state unless another request changed it since it was read; return whether it was changed."""
-    where = (*_key_of(context, token), T.state == token.state, T.expires_at > context.now)
-    return (
-        context.work.changed(update(token_table).where(*where).values(state=state, facts={**token.facts, **facts})) > 0
-    )
+    changed = {
+        "tenant": context.tenant.tenant_id, "expected_purpose": token.purpose, "hash": token.token_hash, "now": context.now,
+        "former_state": token.state, "new_state": state, "new_facts": {**token.facts, **facts},
+    }  # fmt: skip
+    return context.work.changed(_CHANGE_STATE, changed) > 0
 
 
 def extend(context: Context, token: ContinuationToken, lifetime: timedelta, **facts: Any) -> bool:

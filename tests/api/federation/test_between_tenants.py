@@ -19,6 +19,7 @@ from app.identity.administration.configuration.file.read_configuration import re
 from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.platform.services import IdentityServices
 from app.settings import Settings
+from tests.support.accounts.connecting import state_token
 from tests.support.accounts.social_accounts import doing
 from tests.support.services.identity_service import SECRET, make_services
 from tests.support.services.servers import free_port
@@ -84,6 +85,8 @@ def test_account_of_one_tenant_signs_in_at_another(installed: TwoTenantInstallat
     back = page.press("Sign in", password="correct horse 7")
     assert back.address.startswith(f"http://acme.localhost:{port}/socialauth/validate.sauth?")
     with doing(acme) as call:
-        claimed, connection = federated_sign_in.finish(call, back.query["state"], back.query)
+        claimed, connection = federated_sign_in.finish(
+            call, back.query["state"], state_token(call, back.query), back.query
+        )
     assert (claimed.email, claimed.email_verified, connection.trusts_email) == ("ada@example.com", True, True)
     assert claimed.profile["FirstName"] == "Ada"

@@ -18,6 +18,7 @@ from tests.support.organizations.saml_organization import Answer, SentRequest, p
 from tests.support.tenants.callers import call_of
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered
+from tests.support.visitors import costs
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PATH = "/v2/manage/custom-providers/saml"
@@ -116,6 +117,19 @@ def test_button_leads_to_the_provider_and_back(partner: Partner) -> None:
 
 def _other(partner: Partner) -> Visitor:
     return Visitor(type(partner.visitor.client)(partner.visitor.client.application), partner.visitor.home)
+
+
+@pytest.mark.both_databases
+def test_sign_in_of_a_known_person_costs_12_statements(partner: Partner) -> None:
+    partner.change(Domain=DOMAIN)
+
+    def visit() -> list[int]:
+        visitor = _other(partner)
+        request = read_request(partner.begin(visitor).address)
+        message = partner.answer(request).posted(signer=provider_signer("partner"))
+        return costs.of_posted_answer(visitor, ACS, message, request.relay_state)
+
+    assert costs.fewest(visit) == [3, 9]
 
 
 def test_mapped_fields_fill_a_new_account(partner: Partner) -> None:

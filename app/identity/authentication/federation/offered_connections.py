@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from app.identity.directory.organizations.connections.organization_connection_store import (
         OrganizationConnectionRecord,
     )
+    from app.identity.directory.organizations.organization import OrganizationRecord
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class OfferedConnection:
     login_url: str = ""  # of a JWT provider: the page where people sign in, which sends them back with a JWT
     record: OrganizationConnectionRecord | None = field(default=None, repr=False, compare=False)
     """What the organization stored, so that the sign-in need not read it again."""
+
+    @property
+    def organization(self) -> OrganizationRecord | None:
+        """The active organization of the connection, as it was read with it."""
+        return self.record.organization if self.record is not None else None
 
     @property
     def public_title(self) -> str:

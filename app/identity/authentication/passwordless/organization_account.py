@@ -87,10 +87,13 @@ class ConnectionAdmission:
         One whose organizations do not accept the connection stays as it is, because the end of the sign-in refuses it: this
         organization could otherwise make it a member first, and accept its own connection then.
         """
-        allowed, org_id = sign_in_methods.of_account(context, account), self.connection.org_id
+        allowed = sign_in_methods.of_account(context, account)
         if allowed is not None and not allowed.accepts(sign_in_methods.CONNECTION, self.connection.name):
             return True
-        return upstream_roles.apply(context, account, org_id, self.connection.name, self.groups)
+        organization = self.connection.organization
+        return organization is not None and upstream_roles.apply(
+            context, account, organization, self.connection.name, self.groups
+        )
 
 
 def own_profile(context: Context, identity: ProviderIdentity) -> dict[str, str]:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import String, bindparam, delete, select, update
 
 from app.identity.authentication.sign_in.interaction_state import NEW, InteractionEnding, InteractionState
 from app.identity.authentication.sign_in.tables import interactions
@@ -35,6 +35,7 @@ _UNCHECKED_RATE: Final = Rate(100, 3600)
 """Interactions of a network, which at this rate never holds too many: the longest sign-in page and
 `EXPIRED_RETENTION` have fewer hours than that takes."""
 _CURRENT: Final = "interaction"
+_HELD: Final = "held_interaction"
 T = interactions.c
 _KEY = (T.tenant_id == bindparam("tenant"), T.interaction_hash == bindparam("hash"))
 _BY_HASH = Compiled(select(interactions).where(*_KEY))
@@ -51,6 +52,11 @@ def _with_sign_in() -> Compiled:
 
 
 _WITH_SIGN_IN = _with_sign_in()
+_WITH_STATE = Compiled(
+    continuation_tokens.with_token(
+        select(interactions).where(*_KEY), ContinuationPurpose.CONNECTION, bindparam("state_hash", type_=String)
+    )
+)
 _ADD = insert_row(interactions)
 _FINISH = Compiled(
     update(interactions)
@@ -185,6 +191,18 @@ def find_with_sign_in(context: Context, interaction_id: str) -> tuple[Interactio
     return interaction, WaitingSignIn(token, account, credential_store.credentials_in(rows))
 
 
+def find_with_state(context: Context, state: str) -> tuple[Interaction | None, ContinuationToken | None]:
+    """Return the interaction that a provider's state names, as `find` does, and the token of the state, in one statement.
+
+    Both are None in another browser, and the token where it was used up.
+    """
+    interaction_id, _, text = state.rpartition(".")
+    row = context.work.one(_WITH_STATE, {**_key(context, interaction_id), "state_hash": randomness.digest(text)})
+    if row is None or (interaction := _live(context, interaction_id, row)) is None:
+        return None, None
+    return interaction, continuation_tokens.token_in(row)
+
+
 def _live(context: Context, interaction_id: str, row: Any) -> Interaction | None:
     if row is None or not _is_of_this_browser(context, row):
         return None
@@ -278,6 +296,23 @@ def save(context: Context, interaction: Interaction, state: InteractionState) ->
     return _remember(context, replace(interaction, state=state, expires_at=ends_at))
 
 
+def hold(context: Context, interaction: Interaction, state: InteractionState) -> Interaction:
+    """Change the state as `save` does, but write it with the next change or the end of the interaction, else by `save_held`.
+
+    For a state that the same request usually ends.
+    """
+    held = replace(interaction, state=state)
+    context.remembered[_HELD] = held
+    return _remember(context, held)
+
+
+def save_held(context: Context) -> None:
+    """Write the state that is held, unless it is stored by now."""
+    held: Interaction | None = context.remembered.get(_HELD)
+    if held is not None:
+        save(context, held, held.state)
+
+
 def save_or_start(
     context: Context, ids: Interaction | InteractionIds, kind: InteractionKind, state: InteractionState
 ) -> tuple[Interaction, str | None]:
@@ -287,6 +322,7 @@ def save_or_start(
 
 def lock(context: Context, interaction: Interaction) -> Interaction:
     """Read the interaction again, and lock it until the commit."""
+    save_held(context)
     same = update(interactions).where(*_where(context, interaction)).values(is_done=T.is_done)
     row = context.work.one(same.returning(T.request, T.is_done, T.created_at, T.expires_at))
     if row is None:
@@ -310,10 +346,12 @@ def finish(
         "new_request": replace(interaction.state, ended=InteractionEnding(uid, problem, outcome)).to_stored(),
         "retained_until": context.now + _ENDED_LIFETIME,
     }
+    context.remembered.pop(_HELD, None)
     return context.work.changed(_FINISH, ending) > 0
 
 
 def _change(context: Context, interaction: Interaction, **values: Any) -> None:
+    context.remembered.pop(_HELD, None)
     key = {"tenant_id": context.tenant.tenant_id, "interaction_hash": randomness.digest(interaction.interaction_id)}
     context.work.run(change_row(interactions, tuple(key), frozenset(values)), changes(key, values))
 

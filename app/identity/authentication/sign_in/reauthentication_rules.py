@@ -13,7 +13,7 @@ from app.contract import errors
 from app.contract.accounts.pages.reauthentication_pages import RequiredReauthentication
 from app.contract.visitor_claims import SESSION_HEADER
 from app.identity.authentication.sign_in import pending_sign_in
-from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions import session_renewal, sessions
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED, BrowserSession
 from app.identity.authentication.sign_in.tables import sessions as session_table
 from app.identity.credentials import account_locks, current_password
@@ -105,7 +105,7 @@ def _password_of_visit(context: Context) -> str | None:
 
 def _renew_session(context: Context, session: BrowserSession) -> Mapping[str, str]:
     """Mark the session as reauthenticated, and return its new cookie for the hub. Raises NotAuthenticated if it ended meanwhile."""
-    renewed = sessions.cookie(context, session, sessions.mark_reauthenticated(context, session))
+    renewed = sessions.cookie(context, session, session_renewal.mark_reauthenticated(context, session))
     return {SESSION_HEADER: renewed.to_json().decode()}
 
 

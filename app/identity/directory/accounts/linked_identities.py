@@ -30,6 +30,7 @@ OWN_PROVIDER = "Email"
 """The `Provider` of an account's own profile."""
 MAX_IDENTITIES = 20
 """The number of identities an account may have."""
+_USED = "used_identity"
 _MAX_LENGTH = 1_000
 _MAX_NAME_LENGTH = 100
 _MEMBERS = {member.name: member.kind for member in FIELDS["Identities"].members}
@@ -130,7 +131,14 @@ def record_use(context: Context, account: Account, identity: ProviderIdentity) -
     fresh = account_store.lock(context, account.uid)
     if fresh is None or not _has(fresh, identity):
         raise NotLinked
+    context.remembered[_USED] = (fresh.uid, identity.provider, identity.subject)
     return _update(context, fresh, identity)
+
+
+def is_use_recorded(context: Context, account: Account, identity: ProviderIdentity) -> bool:
+    """Return whether the open transaction recorded this sign-in by the identity: the account, which it locked, has it until the commit."""
+    is_locked = context.work.locked.get(account.uid, False)
+    return is_locked and context.remembered.get(_USED) == (account.uid, identity.provider, identity.subject)
 
 
 def update_profile(context: Context, account: Account, identity: ProviderIdentity, *, is_partial: bool) -> Account:

@@ -1,4 +1,4 @@
-"""The policies of an account: the stricter of the rules of the tenant and of the account's active organizations.
+"""What organizations mean for an account: its roles there, and the stricter of the rules of the tenant and of those that are active.
 
 All questions of a request together take one statement for an account that joined an organization, and none for any other.
 """
@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import NamedTuple
 
-from sqlalchemy import String, bindparam, cast, select
+from sqlalchemy import bindparam, select
 
 from app.contract.organizations.models import Policies
 from app.contract.tenants.settings import PasswordPolicy
@@ -21,16 +21,17 @@ from app.identity.platform.context import Context
 from app.identity.platform.store.compiled_statements import Compiled
 
 O, M = organizations.c, organization_user_roles.c  # noqa: E741 - short names of columns, as in all stores
-_KEY = "active_policies"
+_KEY = "account_organizations"
 _OF_ACCOUNT = Compiled(
-    select(O.org_id, O.name, O.name_key, O.display, O.policies).where(
-        O.tenant_id == bindparam("tenant"),
-        O.is_active,
-        O.org_id.in_(select(M.org_id).where(M.tenant_id == bindparam("tenant"), M.uid == bindparam("account"))),
-        cast(O.policies, String) != "{}",
+    select(M.org_id, M.role_id, M.connection_id, O.is_active, O.name, O.name_key, O.display, O.policies)
+    .select_from(
+        organization_user_roles.join(organizations, (O.tenant_id == bindparam("tenant")) & (O.org_id == M.org_id))
     )
+    .where(M.tenant_id == bindparam("tenant"), M.uid == bindparam("account"))
 )
 """Unsorted: to return them by name, SQLite would read all organizations of the tenant."""
+Grants = dict[str, dict[str, str | None]]
+"""Roles by organization, each with the connection that granted it; None: people did."""
 
 
 class ActivePolicy(NamedTuple):
@@ -41,6 +42,13 @@ class ActivePolicy(NamedTuple):
     policies: Policies
 
 
+class _Organizations(NamedTuple):
+    """What one statement read of the organizations of an account."""
+
+    grants: Grants
+    policies: tuple[ActivePolicy, ...]
+
+
 def active(context: Context, account: Account) -> tuple[ActivePolicy, ...]:
     """Return the policies of the account's active organizations by their names, without those that set nothing.
 
@@ -48,24 +56,38 @@ def active(context: Context, account: Account) -> tuple[ActivePolicy, ...]:
     """
     if not account.has_organizations or not context.tenant.settings.organizations.enabled:
         return ()
-    read: dict[tuple[str, str], tuple[ActivePolicy, ...]] = context.remembered.setdefault(_KEY, {})
-    key = (context.tenant.tenant_id, account.uid)
-    if key not in read:
-        read[key] = _read(context, account.uid)
-    return read[key]
+    return _of_account(context, account.uid).policies
+
+
+def granted(context: Context, uid: str) -> Grants:
+    """Return the account's roles in organizations, active or not, in the same statement."""
+    return _of_account(context, uid).grants
 
 
 def invalidate(context: Context) -> None:
-    """Read them again in this request: a membership, a policy or an organization changed."""
+    """Read them again in this request: a membership, a policy or an organization changed, or was locked."""
     context.remembered.pop(_KEY, None)
 
 
-def _read(context: Context, uid: str) -> tuple[ActivePolicy, ...]:
+def _of_account(context: Context, uid: str) -> _Organizations:
+    read: dict[tuple[str, str], _Organizations] = context.remembered.setdefault(_KEY, {})
+    key = (context.tenant.tenant_id, uid)
+    if key not in read:
+        read[key] = _read(context, uid)
+    return read[key]
+
+
+def _read(context: Context, uid: str) -> _Organizations:
     rows = context.work.all(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid})
-    return tuple(
+    grants: Grants = {}
+    for row in rows:
+        grants.setdefault(row.org_id, {})[row.role_id] = row.connection_id
+    limiting = {row.org_id: row for row in rows if row.is_active and row.policies}
+    policies = tuple(
         ActivePolicy(row.org_id, str(row.display.get("Name") or row.name), Policies.model_validate(row.policies))
-        for row in sorted(rows, key=attrgetter("name_key"))
+        for row in sorted(limiting.values(), key=attrgetter("name_key"))
     )
+    return _Organizations(grants, policies)
 
 
 def requires_second_factor(context: Context, account: Account) -> bool:

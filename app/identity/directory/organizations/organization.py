@@ -37,6 +37,11 @@ class OrganizationRecord:
         return str(self.display.get("Name") or self.name)
 
     @property
+    def public_name(self) -> str:
+        """The name that anyone may see (decision 0196); empty for an organization whose name only its members know."""
+        return str(self.display.get("Name") or (self.name if self.display else ""))
+
+    @property
     def logo_url(self) -> str | None:
         return self.display.get("LogoURL")
 

@@ -6,7 +6,7 @@ from app.contract import errors
 from app.contract.recovery import recovery_pages
 from app.identity.authentication.recovery import new_password, password_change, password_reset
 from app.identity.authentication.sign_in import locks, required_actions
-from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions import session_renewal, sessions
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials.ldap import ldap_directories
 from app.identity.directory.accounts import account_store
@@ -26,7 +26,7 @@ def change_password(context: Context, req: recovery_pages.ChangePasswordRequest)
     changed = password_change.change(context, account, req.old_password, req.new_password, locks.LockSolution())
     others = len(sessions.of_account(context, account.uid)) - 1
     end_sessions_and_tokens(context, changed, except_session=session.session_id)
-    text = sessions.mark_reauthenticated(context, session)
+    text = session_renewal.mark_reauthenticated(context, session)
     return recovery_pages.PasswordChanged(ended=max(0, others), session=sessions.cookie(context, session, text))
 
 
@@ -42,5 +42,5 @@ def set_first_password(context: Context, req: recovery_pages.SetPasswordRequest)
     if locked.password_hash is not None:  # set concurrently in another tab
         raise errors.WrongCurrentPassword
     new_password.write(context, locked, password_hash, event="SetPassword")
-    text = sessions.mark_reauthenticated(context, session)
+    text = session_renewal.mark_reauthenticated(context, session)
     return recovery_pages.PasswordChanged(session=sessions.cookie(context, session, text))

@@ -23,7 +23,7 @@ from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.completion import ActionRequired, Complete, FactorRequired, Outcome, Refused
 from app.identity.authentication.sign_in.interaction_state import NEW
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
+from app.identity.authentication.sign_in.sessions import browser_sessions, session_renewal, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.authentication.sign_in.workflows import denials
 from app.identity.authentication.workflows.workflow_run import SessionWorkflows
@@ -159,9 +159,10 @@ def _begin_session(
         return new_password
     if interaction is not None:
         interaction = pending_identities.link_pending(context, interaction, account)
-    current = sessions.current_of(context, account.uid)
+    current, run = sessions.current_of(context, account.uid), authentication.workflow
+    upstream = pending_identities.upstream_of(context, interaction, authentication)
     renewed = (
-        sessions.renew(context, current, authentication.methods, authentication.remember, authentication.workflow)
+        session_renewal.renew(context, current, authentication.methods, authentication.remember, run, upstream=upstream)
         if current is not None
         else None
     )
@@ -174,9 +175,10 @@ def _begin_session(
         authentication.methods,
         authentication.remember,
         keeps_current=is_more,
-        workflows=SessionWorkflows.of(authentication.workflow),
+        workflows=SessionWorkflows.of(run),
+        upstream=upstream,
     )
-    pending_identities.mark_upstream(context, interaction, authentication, session)
+    pending_identities.remember_name(context, session, upstream, is_new=renewed is None)
     cookie = _cookie(context, session, text, is_more=is_more)
     is_new = current is None and interaction is not None and not interaction.is_done
     if step is None and is_new and passkey_offers.is_due(context, account, authentication):

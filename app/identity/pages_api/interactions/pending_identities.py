@@ -8,9 +8,9 @@ from typing import Final
 from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.authentication import Authentication
-from app.identity.authentication.sign_in.interaction_state import PendingIdentity, PendingLink
+from app.identity.authentication.sign_in.interaction_state import InteractionState, PendingIdentity, PendingLink
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions import session_store, sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.ldap import ldap_directories
 from app.identity.directory.accounts import account_store, linked_identities
@@ -26,17 +26,23 @@ _LIFETIME_SECONDS: Final = 3600
 
 
 def store_pending(
-    context: Context,
-    interaction: Interaction,
-    identity: ProviderIdentity,
-    uid: str = NO_ACCOUNT,
-    *,
-    is_email_verified: bool = False,
+    context: Context, interaction: Interaction, identity: ProviderIdentity, uid: str = NO_ACCOUNT
 ) -> Interaction:
     """Store an identity until the end of the sign-in."""
+    pending = PendingIdentity(identity, uid)
+    return interactions.save(context, interaction, _with_identity(context, interaction, pending))
+
+
+def hold_pending(
+    context: Context, interaction: Interaction, identity: ProviderIdentity, uid: str, *, is_email_verified: bool
+) -> Interaction:
+    """Hold the identity of an account until the end of the sign-in, as `interactions.hold` does."""
     pending = PendingIdentity(identity, uid, is_email_verified)
-    state = replace(interaction.state, identity=pending, identity_at=int(context.now.timestamp()))
-    return interactions.save(context, interaction, state)
+    return interactions.hold(context, interaction, _with_identity(context, interaction, pending))
+
+
+def _with_identity(context: Context, interaction: Interaction, pending: PendingIdentity) -> InteractionState:
+    return replace(interaction.state, identity=pending, identity_at=int(context.now.timestamp()))
 
 
 def await_confirmation(context: Context, interaction: Interaction, identity: ProviderIdentity, uid: str) -> Interaction:
@@ -105,34 +111,37 @@ def registering_for(context: Context, interaction: Interaction | None) -> Pendin
     return pending if pending and not offered_connections.is_of_organization(pending.claimed.provider) else None
 
 
-def mark_upstream(
-    context: Context, interaction: Interaction | None, authentication: Authentication, session: BrowserSession
+def upstream_of(
+    context: Context, interaction: Interaction | None, authentication: Authentication
+) -> ProviderIdentity | None:
+    """Return the identity of an organization's provider with which a session begins; None for a sign-in by anything else."""
+    pending = (
+        pending_for(context, interaction) if offered_connections.is_of_organization(authentication.provider) else None
+    )
+    return pending.claimed if pending is not None and pending.claimed.provider == authentication.provider else None
+
+
+def remember_name(
+    context: Context, session: BrowserSession, identity: ProviderIdentity | None, *, is_new: bool
 ) -> None:
-    """Store which session of an organization's provider began a session, so that the provider can end it."""
-    name = authentication.provider
-    if not offered_connections.is_of_organization(name):
-        return
-    pending = pending_for(context, interaction)
-    if pending is not None and pending.claimed.provider == name:
-        session_store.set_upstream(context, session.session_hash, name, pending.claimed.upstream_session)
-        _remember_name(context, session, pending.claimed)
+    """Store whom a SAML provider signed in, so that a sign-out names the person there; nothing for any other sign-in.
 
-
-def _remember_name(context: Context, session: BrowserSession, identity: ProviderIdentity) -> None:
-    """Store whom a SAML provider signed in, so that a sign-out names the person there."""
-    if identity.upstream_name:
+    Args:
+        is_new: whether the session has just begun.
+    """
+    if identity is not None and identity.upstream_name:
         from app.identity.authentication.sign_in.sessions import upstream_names  # noqa: PLC0415 - few tenants have any
 
-        upstream_names.remember(context, session, identity)
+        upstream_names.remember(context, session, identity, is_new=is_new)
 
 
 def with_upstream(context: Context, session: BrowserSession, identity: ProviderIdentity) -> BrowserSession:
     """Return the account's session, which a silent sign-in by an organization's connection now belongs to, too."""
     if not offered_connections.is_of_organization(identity.provider):
         return session
-    session_store.set_upstream(context, session.session_hash, identity.provider, identity.upstream_session)
-    _remember_name(context, session, identity)
-    return sessions.current_of(context, session.uid) or session
+    from app.identity.authentication.sign_in.sessions import upstream_names  # noqa: PLC0415 - few tenants have any
+
+    return upstream_names.continue_session(context, session, identity)
 
 
 def has_federated_login_for(context: Context, interaction: Interaction | None, uid: str) -> bool:
@@ -175,6 +184,10 @@ def _link_confirmed(context: Context, identity: ProviderIdentity, account: Accou
 
 
 def _link_announced(context: Context, interaction: Interaction, account: Account) -> None:
+    pending = pending_for(context, interaction)
+    if pending is not None and linked_identities.is_use_recorded(context, account, pending.claimed):
+        follow_provider(context, account, pending.claimed)  # linked already; a second factor would be another request
+        return
     pending = active_for(context, interaction)
     if pending is None:
         return

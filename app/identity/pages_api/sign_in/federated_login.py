@@ -140,7 +140,7 @@ def handle(context: Context, req: connection_pages.ConnectionHandler) -> StepRes
 @connection_pages.finish.implements
 def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepResponse:
     """Handle the callback. Only one of several callbacks with one state succeeds; the others get the interaction's next step."""
-    interaction, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
+    (interaction, token), session = interactions.find_with_state(context, req.state), sessions.current(context)
     if interaction is None:
         federated_sign_in.record_other_browser(context, req.state)
         return next_step.START_AGAIN
@@ -149,7 +149,7 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
     parameters = req.model_dump(include={"code", "error", "iss", "user"}, exclude_defaults=True)
     callback = connection_pages.callback_path(req.address_key, is_saml=req.is_saml)
     try:
-        identity, connection = federated_sign_in.finish(context, req.state, parameters, callback=callback)
+        identity, connection = federated_sign_in.finish(context, req.state, token, parameters, callback=callback)
     except federated_sign_in.UnknownState:
         return next_step.advance(context, interaction, session)
     except federated_sign_in.ConnectionFailed as failure:
@@ -337,12 +337,24 @@ def _sign_in_linked(
         account = linked_identities.record_use(context, holder, identity)
     except linked_identities.NotLinked:
         return _refuse(context, interaction, identity, LoginReason.DENIED)
-    return federated_completion.complete(
-        context,
-        pending_identities.store_pending(context, interaction, identity, account.uid),
-        account,
-        identity,
+    return _complete(context, interaction, account, identity)
+
+
+def _complete(
+    context: Context,
+    interaction: Interaction,
+    account: Account,
+    identity: ProviderIdentity,
+    *,
+    is_email_verified: bool = False,
+) -> StepResponse:
+    """Return the next step of an account; the identity is stored until the sign-in is complete, which it may be at once."""
+    held = pending_identities.hold_pending(
+        context, interaction, identity, account.uid, is_email_verified=is_email_verified
     )
+    step = federated_completion.complete(context, held, account, identity)
+    interactions.save_held(context)
+    return step
 
 
 def _sign_in_by_email(
@@ -372,5 +384,4 @@ def _sign_in_by_email(
         if admission is not None:
             admission.record_refusal(context, reason)
         return _refuse(context, interaction, identity, reason)
-    interaction = pending_identities.store_pending(context, interaction, identity, account.uid, is_email_verified=True)
-    return federated_completion.complete(context, interaction, account, identity)
+    return _complete(context, interaction, account, identity, is_email_verified=True)

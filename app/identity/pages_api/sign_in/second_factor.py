@@ -19,7 +19,7 @@ from app.identity.authentication.sign_in.authentication import MFA
 from app.identity.authentication.sign_in.completion import FactorRequired, Refused
 from app.identity.authentication.sign_in.interactions import Interaction, WaitingSignIn
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
-from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions import session_renewal, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import second_factors, trusted_browsers
@@ -156,7 +156,7 @@ def _renew_session(context: Context, interaction: Interaction, pending: PendingS
         raise errors.UnknownFactorToken
     if not continuation_tokens.spend(context, pending.token):
         raise errors.UnknownFactorToken
-    text = sessions.mark_reauthenticated(context, session, methods)
+    text = session_renewal.mark_reauthenticated(context, session, methods)
     context.audit.record("step_up.passed", uid=session.uid, by="page")
     cookie = {"session": sessions.cookie(context, session, text)}
     if (landing := interaction.state.landing) is not None:

@@ -60,6 +60,7 @@ def respond(context: Context, app: SamlApp, request: SamlRequest, person: Assert
         raise SamlProblem(
             SamlCode.CLAIMS, ServiceProviderCheck.CLAIMS, expected="texts of XML", received=received
         ) from None
+    context.cost.signatures += app.client.sign_assertion + app.client.sign_response
     participant = session_ends.participant_of(app.name)
     sessions.add_relying_party(context, session, participant, f"{name_id.name_format} {name_id.value}")
     context.audit.record("saml.issued", uid=session.uid, app=app.name, format=name_format)

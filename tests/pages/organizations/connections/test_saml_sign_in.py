@@ -32,7 +32,8 @@ from tests.support.saml import encryption
 from tests.support.saml.responses import attribute, removed, text
 from tests.support.saml.service_provider import ServiceProvider
 from tests.support.tenants.callers import call_of
-from tests.support.visitors.visitor import VisitedPage
+from tests.support.visitors import costs
+from tests.support.visitors.visitor import VisitedPage, Visitor
 
 POST = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
 
@@ -56,6 +57,22 @@ def test_first_saml_sign_in_creates_account_and_membership(saml_globex: SamlOrga
     assert account.email_verified
     assert saml_globex.linked() == [(saml_globex.id, "mina-1")]
     assert saml_globex.roles() == {saml_globex.member_role}
+
+
+def costs_of(organization: SamlOrganization, visitor: Visitor) -> list[int]:
+    """Return the statements of the posted answer, and of coming back with the cookies."""
+    redirected = organization.begin(visitor)
+    message, relay_state = organization.answer(redirected).posted(), read_request(redirected.address).relay_state
+    return costs.of_posted_answer(visitor, organization.acs_path, message, relay_state)
+
+
+@pytest.mark.both_databases
+def test_saml_sign_in_of_a_member_costs_17_statements(saml_globex: SamlOrganization) -> None:
+    first = costs_of(saml_globex, saml_globex.visitor)
+    assert saml_globex.account() is not None
+    assert sum(first) <= 50
+    tenant = saml_globex.tenant
+    assert costs.fewest(lambda: costs_of(saml_globex, saml_globex.new_visitor_at(tenant))) == [4, 13]
 
 
 def test_second_saml_sign_in_opens_the_same_account(saml_globex: SamlOrganization) -> None:

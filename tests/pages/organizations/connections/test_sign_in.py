@@ -11,6 +11,7 @@ import pytest
 from app.identity.authentication.federation import connection_traces
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.organizations.connected_organization import DOMAIN, MINA, ConnectedOrganization, NewConnected
+from tests.support.visitors import costs
 
 
 def test_first_sign_in_creates_account_and_membership(globex: ConnectedOrganization) -> None:
@@ -21,6 +22,17 @@ def test_first_sign_in_creates_account_and_membership(globex: ConnectedOrganizat
     assert account.email_verified
     assert globex.linked() == [(globex.id, "mina-1")]
     assert globex.roles() == {globex.member_role}
+
+
+@pytest.mark.both_databases
+def test_sign_in_of_a_member_costs_13_statements(globex: ConnectedOrganization) -> None:
+    def visit() -> list[int]:
+        visitor = globex.new_visitor_at(globex.tenant)
+        count, address = costs.of_opening(visitor, globex.callback(globex.begin(visitor)))
+        assert address == "/profile"
+        return [count]
+
+    assert costs.fewest(visit) == [13]
 
 
 def test_second_sign_in_opens_the_same_account(globex: ConnectedOrganization) -> None:

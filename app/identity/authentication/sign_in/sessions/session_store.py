@@ -12,6 +12,7 @@ from sqlalchemy.engine import Row
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.credentials import credential_store
 from app.identity.directory.accounts import account_store
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 from app.identity.platform.store.compiled_statements import Compiled, insert_row
 from app.kit import randomness
@@ -128,14 +129,18 @@ def remove_of_account(context: Context, uid: str, *, except_id: str | None = Non
     return _remove(context, S.uid == uid, *([S.session_id != except_id] if except_id is not None else []))
 
 
-def set_upstream(context: Context, session_hash: str, connection_id: str, upstream: str) -> None:
-    """Store the connection of an organization that began a session, and the `sid` of its provider's; empty without one."""
-    change(context, session_hash, {"upstream": f"{connection_id} {randomness.digest(upstream)}"})
+def upstream_value(identity: ProviderIdentity) -> str:
+    """Return how a session stores the connection of an organization that began it, and the session of its provider."""
+    return _upstream(identity.provider, identity.upstream_session)
+
+
+def _upstream(connection_id: str, provider_session: str) -> str:
+    return f"{connection_id} {randomness.digest(provider_session)}"
 
 
 def of_upstream(context: Context, connection_id: str, upstream: str) -> Sequence[Row[Any]]:
     """Return account and id of the sessions that a session of an organization's provider began."""
-    where = (S.tenant_id == context.tenant.tenant_id, S.upstream == f"{connection_id} {randomness.digest(upstream)}")
+    where = (S.tenant_id == context.tenant.tenant_id, S.upstream == _upstream(connection_id, upstream))
     return context.work.all(select(S.uid, S.session_id).where(*where))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, Final
@@ -16,12 +16,13 @@ from app.contract.sessions.models import Session
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in.sessions import session_ends, session_store
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession, Ending
-from app.identity.authentication.workflows.workflow_run import NO_WORKFLOWS, SessionWorkflows, WorkflowRun
+from app.identity.authentication.workflows.workflow_run import NO_WORKFLOWS, SessionWorkflows
 from app.identity.credentials import credential_store
 from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account, can_sign_in
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -184,6 +185,7 @@ def start(
     ends_at: datetime | None = None,
     keeps_current: bool = False,
     workflows: SessionWorkflows = NO_WORKFLOWS,
+    upstream: ProviderIdentity | None = None,
 ) -> tuple[BrowserSession, str]:
     """Begin a session and return it with its cookie; the session of the old cookie ends, against session fixation.
 
@@ -191,18 +193,20 @@ def start(
         keeps_current: the person asked in this browser to sign in to one more account.
         authenticated_at: when the user authenticated, if that was not within this request.
         ends_at: the session ends no later.
+        upstream: the identity of an organization's provider that signed in.
     """
     if context.visit and context.visit.session and not keeps_current:
         removed = session_store.remove_with_cookie(context, randomness.digest(context.visit.session))
         for ended in _end(context, removed, "idp_logout"):
             tokens.revoke_with_session(context, ended.uid, ended.session_id)
     end_in_browser(context, uid)
-    lifetime = _lifetime(context, remember)
+    lifetime = lifetime_of(context, remember)
     if ends_at is not None:
         lifetime = min(lifetime, ends_at - context.now)
     return _insert(
-        context, uid, methods, lifetime, remember=remember, authenticated_at=authenticated_at, workflows=workflows
-    )
+        context, uid, methods, lifetime, remember=remember, authenticated_at=authenticated_at, workflows=workflows,
+        upstream=session_store.upstream_value(upstream) if upstream is not None else None,
+    )  # fmt: skip
 
 
 def start_for_grant(
@@ -241,6 +245,7 @@ def _insert(
     issuers: dict[str, str] | None = None,
     authenticated_at: datetime | None = None,
     workflows: SessionWorkflows = NO_WORKFLOWS,
+    upstream: str | None = None,
 ) -> tuple[BrowserSession, str]:
     now, text = context.now, randomness.token()
     row: dict[str, Any] = {
@@ -261,55 +266,12 @@ def _insert(
         "issuers": issuers or {},
         "browser_state": None,
         "workflows": workflows.to_stored(),
+        "upstream": upstream,
     }
     session_store.add(context, row)
     fields = {name: value for name, value in row.items() if name != "tenant_id"}
     read = {"methods": methods, "relying_parties": (), "issuers": tuple((issuers or {}).items())}
     return BrowserSession(**{**fields, **read, "workflows": workflows}), text
-
-
-def renew(
-    context: Context, session: BrowserSession, methods: tuple[str, ...], remember: bool, run: WorkflowRun | None = None
-) -> tuple[BrowserSession, str] | None:
-    """Continue a session after a reauthentication, and return it with its new cookie; None if it has ended since.
-
-    Args:
-        run: how far the reauthentication has come in its workflow.
-
-    It lasts as long as a new one. Its public id stays, because relying parties know the session by it.
-    """
-    text, remembered = randomness.token(), remember or session.is_remembered
-    renewed: dict[str, Any] = {
-        "session_hash": randomness.digest(text),
-        "methods": list(methods),
-        "authenticated_at": context.now,
-        "seen_at": context.now,
-        "expires_at": context.now + _lifetime(context, remembered),
-        "is_remembered": remembered,
-    }
-    workflows = session.workflows.with_run(run) if run is not None else session.workflows
-    stored = renewed if run is None else {**renewed, "workflows": workflows.to_stored()}
-    if not session_store.change(context, session.session_hash, stored):
-        return None
-    end_in_browser(context, session.uid, except_id=session.session_id)
-    return replace(session, **{**renewed, "methods": methods, "workflows": workflows}), text
-
-
-def mark_reauthenticated(context: Context, session: BrowserSession, methods: tuple[str, ...] = ()) -> str:
-    """Record a reauthentication in the session, and return its new cookie.
-
-    Args:
-        methods: the session's `amr` from now on, where it changes.
-
-    The old cookie stops working; the public id stays, because relying parties know the session by it.
-    Raises NotAuthenticated where the session ended meanwhile.
-    """
-    text = randomness.token()
-    renewed: dict[str, Any] = {"session_hash": randomness.digest(text), "authenticated_at": context.now}
-    renewed |= {"methods": list(methods)} if methods else {}
-    if not session_store.change(context, session.session_hash, renewed):
-        raise errors.NotAuthenticated
-    return text
 
 
 def cookie(context: Context, session: BrowserSession, text: str) -> Session:
@@ -382,7 +344,8 @@ def _end(
     return ended
 
 
-def _lifetime(context: Context, remember: bool) -> timedelta:
+def lifetime_of(context: Context, remember: bool) -> timedelta:
+    """Return how long a new session lasts at most."""
     settings = context.tenant.settings
     return timedelta(days=settings.remember_days) if remember else timedelta(hours=settings.session_absolute_hours)
 

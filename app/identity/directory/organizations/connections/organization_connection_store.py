@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from pydantic_core import from_json, to_json
-from sqlalchemy import ColumnElement, delete, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.sql import Select
 
 from app.contract import errors
-from app.contract.organizations.models import Policies
-from app.identity.directory.organizations import organization_names
+from app.identity.directory.organizations import organization_names, organization_store
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.tables import (
     organization_connections,
     organization_domains,
@@ -22,33 +23,12 @@ from app.identity.directory.organizations.tables import (
     organizations,
 )
 from app.identity.platform.context import Context
+from app.identity.platform.store.compiled_statements import TENANT, Compiled
 from app.identity.platform.store.encrypted_columns import encrypted_columns
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 
 _ADDRESS_LENGTH: Final = 34
-
-
-@dataclass(frozen=True)
-class OrganizationSummary:
-    """What a sign-in by a connection needs to know of its organization."""
-
-    name: str
-    display: dict[str, Any]  # by the interface's names
-    policies: dict[str, Any]  # by the interface's names
-
-    @property
-    def policy(self) -> Policies:
-        return Policies.model_validate(self.policies)
-
-    @property
-    def title(self) -> str:
-        return str(self.display.get("Name") or self.name)
-
-    @property
-    def public_name(self) -> str:
-        """The name that anyone may see (decision 0196); empty for an organization whose name only its members know."""
-        return str(self.display.get("Name") or (self.name if self.display else ""))
 
 
 @dataclass(frozen=True)
@@ -66,12 +46,12 @@ class OrganizationConnectionRecord:
     sealed: bytes | None
     created_at: datetime
     modified_at: datetime
-    organization: OrganizationSummary | None = field(default=None, compare=False)  # where `signing_in` read it
+    organization: OrganizationRecord | None = field(default=None, compare=False)  # where `signing_in` read it
 
     @property
     def title(self) -> str:
         """The display name of its organization, where that was read."""
-        return self.organization.title if self.organization is not None else ""
+        return self.organization.display_name if self.organization is not None else ""
 
     @property
     def public_title(self) -> str:
@@ -97,7 +77,21 @@ class GroupRoleRecord:
 
 C, G = organization_connections.c, organization_group_roles.c
 _COLUMNS = tuple(C[name] for name in OrganizationConnectionRecord.__dataclass_fields__ if name != "organization")
+_OF_ORGANIZATION = tuple(column.label(f"organization_{column.key}") for column in organization_store.COLUMNS)
 _GROUP = tuple(G[name] for name in GroupRoleRecord.__dataclass_fields__)
+
+
+def _signing_in() -> Select[Any]:
+    """Build the statement of the active connections of active organizations, each with its organization."""
+    o = organizations.c
+    joined = organization_connections.join(organizations, (o.tenant_id == TENANT) & (o.org_id == C.org_id))
+    columns = (*_COLUMNS, *_OF_ORGANIZATION)
+    return select(*columns).select_from(joined).where(C.tenant_id == TENANT, C.is_active, o.is_active)
+
+
+_SIGNING_IN = _signing_in()
+_SIGNING_IN_BY_ID = Compiled(_SIGNING_IN.where(C.connection_id == bindparam("named")))
+_SIGNING_IN_AT = Compiled(_SIGNING_IN.where(C.address_key == bindparam("named")))
 
 
 def of_organizations(context: Context, org_ids: Collection[str]) -> dict[str, list[OrganizationConnectionRecord]]:
@@ -132,22 +126,30 @@ def by_address(context: Context, address_key: str) -> OrganizationConnectionReco
 
 
 def signing_in(
-    context: Context, where: ColumnElement[bool], *, verified_domain: str | None = None, limit: int | None = None
+    context: Context, where: ColumnElement[bool], *, verified_domain: str | None = None
 ) -> list[OrganizationConnectionRecord]:
     """Return the active connections of active organizations that satisfy a condition, the oldest first.
 
     `verified_domain`: only those of the organization that has verified it.
     """
-    o, d = organizations.c, organization_domains.c
-    joined = organization_connections.join(organizations, (o.tenant_id == C.tenant_id) & (o.org_id == C.org_id))
+    found, d = _SIGNING_IN.where(where), organization_domains.c
     if verified_domain is not None:
         of_organization = (d.tenant_id == C.tenant_id) & (d.org_id == C.org_id)
-        joined = joined.join(organization_domains, of_organization & (d.verified_domain == verified_domain))
-    of_tenant = (*_in_organization(context), C.is_active, o.is_active)
-    columns = (*_COLUMNS, o.name.label("organization_name"), o.display, o.policies)
-    ordered = select(*columns).select_from(joined).where(*of_tenant, where).order_by(C.created_at, C.connection_id)
-    rows = context.work.all(ordered.limit(limit))
-    return [_with_organization(row) for row in rows]
+        found = found.join(organization_domains, of_organization & (d.verified_domain == verified_domain))
+    ordered = found.order_by(C.created_at, C.connection_id)
+    return [_with_organization(row) for row in context.work.all(ordered, {"tenant": context.tenant.tenant_id})]
+
+
+def signing_in_by_id(context: Context, connection_id: str) -> OrganizationConnectionRecord | None:
+    """Return the active connection with this id, of an active organization."""
+    row = context.work.one(_SIGNING_IN_BY_ID, {"tenant": context.tenant.tenant_id, "named": connection_id})
+    return _with_organization(row) if row is not None else None
+
+
+def signing_in_at(context: Context, address_key: str) -> OrganizationConnectionRecord | None:
+    """Return the active connection with this opaque part of its addresses, of an active organization."""
+    row = context.work.one(_SIGNING_IN_AT, {"tenant": context.tenant.tenant_id, "named": address_key})
+    return _with_organization(row) if row is not None else None
 
 
 def has_name(context: Context, org_id: str, name: str, *, other_than: str = "") -> bool:
@@ -360,9 +362,8 @@ def _group(context: Context, connection_id: str, group_role_id: str) -> tuple[Co
 
 
 def _with_organization(row: Row[Any]) -> OrganizationConnectionRecord:
-    stored = {column.name: row._mapping[column.name] for column in _COLUMNS}
-    organization = OrganizationSummary(row.organization_name, row.display, row.policies)
-    return OrganizationConnectionRecord(**stored, organization=organization)
+    at = len(_COLUMNS)
+    return replace(OrganizationConnectionRecord(*row[:at]), organization=OrganizationRecord(*row[at:]))
 
 
 def _connection(row: Row[Any]) -> OrganizationConnectionRecord:

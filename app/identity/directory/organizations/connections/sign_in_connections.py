@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from sqlalchemy import ColumnElement, select, true
+from sqlalchemy import ColumnElement, bindparam, select, true
 
 from app.contract.federation.pages.connection_pages import ORGANIZATION_LOGIN, SAML_ENTITY
 from app.contract.organizations.models import Policies
@@ -24,15 +24,23 @@ from app.identity.directory.organizations.tables import (
     organizations,
 )
 from app.identity.platform.context import Context
+from app.identity.platform.store.compiled_statements import TENANT, Compiled
 
 _MAX_OPTIONS: Final = 6
 _MAX_TITLE: Final = 30
 """Bounds of what the cookie of a sign-in holds, of which five share one header: most connections, and letters of each title."""
+_VERIFIED = Compiled(
+    select(organization_domains.c.domain_id).where(
+        organization_domains.c.tenant_id == TENANT,
+        organization_domains.c.org_id == bindparam("organization"),
+        organization_domains.c.verified_domain == bindparam("domain"),
+    )
+)
 
 
 def by_id(context: Context, connection_id: str) -> OrganizationConnectionRecord | None:
     """Return the connection with this id, if people can sign in by it."""
-    return _first(context, C.connection_id == connection_id)
+    return organization_connection_store.signing_in_by_id(context, connection_id) if _is_on(context) else None
 
 
 def title(context: Context, connection_id: str) -> str | None:
@@ -44,7 +52,7 @@ def title(context: Context, connection_id: str) -> str | None:
 
 def by_address(context: Context, address_key: str) -> OrganizationConnectionRecord | None:
     """Return the connection with this opaque part of its addresses, if people can sign in by it."""
-    return _first(context, C.address_key == address_key)
+    return organization_connection_store.signing_in_at(context, address_key) if _is_on(context) else None
 
 
 def of_domain(context: Context, domain: str) -> list[OrganizationConnectionRecord]:
@@ -103,7 +111,8 @@ def domain_of_email(email: str) -> str:
 def owns_email(context: Context, org_id: str, email: str) -> bool:
     """Return whether an organization has verified the domain of an address; the domain alone, not those below it."""
     domain = domain_of_email(email)
-    return bool(domain) and has_any_verified(context, [org_id], [domain])
+    named = {"tenant": context.tenant.tenant_id, "organization": org_id, "domain": domain}
+    return bool(domain) and context.work.one(_VERIFIED, named) is not None
 
 
 def owns_account(context: Context, org_id: str, account: Account) -> bool:
@@ -116,14 +125,6 @@ def has_any_verified(context: Context, org_ids: Collection[str], domains: Collec
     d = organization_domains.c
     where = (d.tenant_id == context.tenant.tenant_id, d.org_id.in_(org_ids), d.verified_domain.in_(domains))
     return context.work.one(select(d.domain_id).where(*where).limit(1)) is not None
-
-
-def _first(context: Context, where: ColumnElement[bool]) -> OrganizationConnectionRecord | None:
-    """Return the oldest connection that satisfies a condition, if people can sign in by it."""
-    if not _is_on(context):
-        return None
-    found = organization_connection_store.signing_in(context, where, limit=1)
-    return found[0] if found else None
 
 
 def _signing_in(context: Context) -> tuple[ColumnElement[bool], ...]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from app.contract import errors
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import organization_store
+from app.identity.directory.organizations import active_policies, organization_store
 from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.organizations.membership_changes import departures
-from app.identity.directory.organizations.memberships import managed_organization, membership_store, memberships
+from app.identity.directory.organizations.memberships import managed_organization, memberships
 from app.identity.directory.organizations.organization import OWN, OrganizationRecord
 from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.platform.context import Context
@@ -36,10 +36,16 @@ def admits(organization: OrganizationRecord) -> bool:
 
 def is_member(context: Context, uid: str, org_id: str) -> bool:
     """Return whether the account has a role in the organization."""
-    return bool(membership_store.of_account(context, uid, org_id))
+    return org_id in active_policies.granted(context, uid)
 
 
-def apply(context: Context, account: Account, org_id: str, connection_id: str, groups: Collection[str] | None) -> bool:
+def apply(
+    context: Context,
+    account: Account,
+    organization: OrganizationRecord,
+    connection_id: str,
+    groups: Collection[str] | None,
+) -> bool:
     """Give the account what its groups and the policy of new members grant, and take what they grant no more.
 
     An account that is no member joins as the organization's `JITPolicy` says; one that must ask to join gets nothing.
@@ -47,20 +53,20 @@ def apply(context: Context, account: Account, org_id: str, connection_id: str, g
     changes.
 
     Args:
+        organization: as this request read it, active.
         groups: at the identity provider; None where it did not say which, so that the roles of groups stay.
 
     Returns:
         Whether the account may sign in by the connection: a member, or taken as one. False, too, where every seat is taken, or
         the organization is gone.
     """
-    organization = organization_store.by_id(context, org_id)
-    if organization is None or not organization.is_active:
-        return False
     plan = _plan(context, account.uid, organization, connection_id, groups)
     if plan.missing or plan.lost or not plan.granted:
-        organization = organization_store.locked(context, org_id, is_alone=True)
-        if organization is None or not organization.is_active:
+        locked = organization_store.locked(context, organization.org_id, is_alone=True)
+        if locked is None or not locked.is_active:
             return False
+        organization = locked
+        active_policies.invalidate(context)
         plan = _plan(context, account.uid, organization, connection_id, groups)
     if not plan.granted and not admits(organization):
         return False
@@ -87,7 +93,7 @@ def _carry_out(
 def _plan(
     context: Context, uid: str, organization: OrganizationRecord, connection_id: str, groups: Collection[str] | None
 ) -> _Plan:
-    granted = membership_store.granted(context, uid, organization.org_id)
+    granted = active_policies.granted(context, uid).get(organization.org_id, {})
     own = {role_id for role_id, by in granted.items() if by == connection_id}
     wanted = _wanted(context, organization, connection_id, granted, groups)
     lost = own - wanted if groups is not None else set[str]()
@@ -110,9 +116,9 @@ def _wanted(
     default = memberships.default_role_ids(context, organization)
     joins = bool(policy.enabled) and not policy.require_approval
     role_ids |= {role_id for role_id in default if joins or granted.get(role_id) == connection_id}
-    if joins or granted:
+    if groups and (joins or granted):
         of_connection = organization_connection_store.group_roles(context, [connection_id])[connection_id]
-        role_ids |= {item.role_id for item in of_connection if item.group_id in (groups or ())}
+        role_ids |= {item.role_id for item in of_connection if item.group_id in groups}
     fitting = organization_role_store.by_ids(context, role_ids) if role_ids - granted.keys() else []
     unfit = role_ids - granted.keys() - {role.role_id for role in fitting if role.fits(organization.org_id)}
     return role_ids - unfit

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.contract import errors
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import organization_store
+from app.identity.directory.organizations import active_policies, organization_store
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
@@ -27,7 +27,7 @@ def lock_joinable(context: Context, account: Account) -> list[OrganizationRecord
         {joined[domain] for domain in account.email_list.verified_domains if domain in joined} if joined else set()
     )
     if requested and account.has_organizations:
-        requested -= {member.org_id for member in membership_store.of_account(context, account.uid)}
+        requested -= active_policies.granted(context, account.uid).keys()
     # at each sign-in, so a full one takes no lock and is not audited
     organization = (
         [

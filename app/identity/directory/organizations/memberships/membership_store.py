@@ -182,12 +182,6 @@ def of_account(
     return _page(context, select(*_COLUMNS).where(*_of(context, *where)), window)
 
 
-def granted(context: Context, uid: str, org_id: str) -> dict[str, str | None]:
-    """Return the ids of the account's roles in an organization, each with the connection that granted it; None: people did."""
-    rows = context.work.all(select(M.role_id, M.connection_id).where(*_of(context, M.uid == uid, M.org_id == org_id)))
-    return {row.role_id: row.connection_id for row in rows}
-
-
 def granted_by(
     context: Context, org_id: str, connection_id: str, role_ids: Collection[str] | None = None
 ) -> set[tuple[str, str]]:
@@ -201,6 +195,7 @@ def take_over(context: Context, uid: str, org_id: str, role_ids: Collection[str]
     """Record that people give the account these roles, which a connection granted and can no longer take. Return their ids."""
     where = _of(context, M.uid == uid, M.org_id == org_id, M.role_id.in_(role_ids), M.connection_id.is_not(None))
     taken = update(organization_user_roles).where(*where).values(connection_id=None).returning(M.role_id)
+    active_policies.invalidate(context)
     return {row.role_id for row in context.work.all(taken)}
 
 
