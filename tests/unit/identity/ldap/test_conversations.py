@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +48,25 @@ def test_starttls_and_ldaps_find_and_bind_a_person(directory: Slapd) -> None:
             assert entry is not None
             assert entry.dn == f"uid=ada,{PEOPLE}"
             connection.check_password(entry.dn, PASSWORD)
+
+
+def test_small_messages_do_not_wait_for_acknowledgements(directory: Slapd) -> None:
+    """With Nagle's algorithm, the first bind waits 40 ms for the acknowledgement that the server delays."""
+    with conversation(directory):
+        options = [
+            each.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for each in _connections_to(directory.ldaps_port)
+        ]
+    assert options
+    assert all(options)
+
+
+def _connections_to(port: int) -> Iterator[socket.socket]:
+    """Yield the TCP connections of this process to a port, each until the next one."""
+    for path in Path("/proc/self/fd").iterdir():
+        if path.is_socket():
+            with socket.socket(fileno=os.dup(int(path.name))) as each, suppress(OSError):
+                if each.family == socket.AF_INET and each.getpeername()[1] == port:
+                    yield each
 
 
 @pytest.mark.parametrize("password", ["wrong", "", "\0", PASSWORD + "\0", "ü" * 2_000, "\ud800"])
