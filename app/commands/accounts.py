@@ -252,7 +252,7 @@ def _members(profile: Profile) -> dict[str, Any]:
 def _switch(context: Context, found: Account, event: str, **switches: bool) -> None:
     """Change an account as `PUT /identity/v2/manage/account/{uid}` does."""
     from app.contract.accounts.account_operations import UpdateAccount
-    from app.identity.public_api.management.server_update import change
+    from app.identity.use_cases.accounts.server_update import change
 
     change(context, found, UpdateAccount.model_validate({"uid": found.uid, **switches}), None)
     context.audit.record(event, uid=found.uid)

@@ -51,7 +51,8 @@ def read(
         words = [account.email, username or account.username, phone or account.phone, *map(profile.get, PROFILE_FIELDS)]
         earlier = [account.password_hash or "", *account.password_history]
         password_hash = new_password_hash.hash_if_allowed(context, req.password, words, earlier, account=account)
-    context.work.release_connection()
+    if req.security_question_answer or req.pin_info:  # what follows hashes
+        context.work.release_connection()
     answer_hashes = security_answers.hash_answers(context, req.security_question_answer or {})
     pin_hash = pins.hash_from_profile(context, req.pin_info)
     return CheckedUpdate(
