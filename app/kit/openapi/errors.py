@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from app.kit.operations.errors import ApiError, OAuthError, error_body
+from app.kit.operations.errors import ApiError, OAuthError, ScimError, error_body
 from app.kit.operations.operation import AnyOperation
 
 _SCHEMAS = "#/components/schemas/{model}"
@@ -14,6 +14,7 @@ _WORDS = {
     "ApiError": "An error. Branch on `ErrorCode`: it never changes, but the texts can.",
     "CamelError": "An error with members in camel case. Branch on `errorCode`: it never changes, but the texts can.",
     "OAuthError": "An OAuth error (RFC 6749, section 5.2). Branch on `error`; `error_description` is for developers.",
+    "ScimError": "A SCIM error (RFC 7644, section 3.12). Branch on `status` and `scimType`; `detail` is for developers.",
 }
 _MEANINGS = {
     400: "The request is malformed or can't be processed.",
@@ -29,11 +30,14 @@ _MEANINGS = {
 
 def error_schemas() -> dict[str, Any]:
     """Return the schemas of error responses."""
-    properties: dict[str, dict[str, Any]] = {"ApiError": _api(), "CamelError": _camel(), "OAuthError": _oauth()}
+    properties: dict[str, dict[str, Any]] = {
+        "ApiError": _api(), "CamelError": _camel(), "OAuthError": _oauth(), "ScimError": _scim(),
+    }  # fmt: skip
     required = {
         "ApiError": ["ErrorCode", "Message", "Description"],
         "CamelError": ["errorCode", "message", "description"],
         "OAuthError": ["error"],
+        "ScimError": ["schemas", "status", "detail"],
     }
     return {
         name: {"type": "object", "description": words, "properties": properties[name], "required": required[name]}
@@ -66,7 +70,10 @@ def _response(status: int, errors: Sequence[type[ApiError]]) -> dict[str, Any]:
     words = f"{_MEANINGS.get(status, 'The request failed.')}\n\n" + "\n".join(titles)
     examples = {name: {"$ref": _EXAMPLES.format(name=name)} for name in dict.fromkeys(map(_name_of, errors))}
     schema = refs[0] if len(refs) == 1 else {"anyOf": refs}
-    return {"description": words, "content": {"application/json": {"schema": schema, "examples": examples}}}
+    content = {
+        kind: {"schema": schema, "examples": examples} for kind in dict.fromkeys(error.media_type for error in errors)
+    }
+    return {"description": words, "content": content}
 
 
 def _plain(error: type[ApiError]) -> type[ApiError]:
@@ -87,7 +94,7 @@ def _title(error: type[ApiError]) -> str:
 
 def _short(error: type[ApiError]) -> str:
     """Return the sentence by which an error is known; all OAuth errors have one message, which is not sent."""
-    return (error.description if issubclass(error, OAuthError) else error.message).rstrip(".")
+    return (error.description if issubclass(error, OAuthError | ScimError) else error.message).rstrip(".")
 
 
 def _meaning(error: type[ApiError]) -> str:
@@ -97,6 +104,8 @@ def _meaning(error: type[ApiError]) -> str:
 def _schema_of(error: type[ApiError]) -> str:
     if issubclass(error, OAuthError):
         return "OAuthError"
+    if issubclass(error, ScimError):
+        return "ScimError"
     return "CamelError" if error.camel else "ApiError"
 
 
@@ -144,4 +153,13 @@ def _oauth() -> dict[str, Any]:
     return {
         "error": _text("The error's name."),
         "error_description": _text("What is wrong, for developers."),
+    }
+
+
+def _scim() -> dict[str, Any]:
+    return {
+        "schemas": {"type": "array", "items": {"type": "string"}, "description": "The URN of SCIM’s error message."},
+        "status": _text("The HTTP status."),
+        "scimType": _text("The error’s name, where SCIM has one for it."),
+        "detail": _text("What is wrong, for developers."),
     }

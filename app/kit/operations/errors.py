@@ -1,7 +1,8 @@
 """Errors of the API.
 
     ApiError            code, status and sentence, declared once as a class
-    └─ OAuthError       `error` / `error_description` instead of a number (RFC 6749 section 5.2)
+    ├─ OAuthError       `error` / `error_description` instead of a number (RFC 6749 section 5.2)
+    └─ ScimError        `status`, `scimType` and `detail` (RFC 7644 section 3.12)
 
 An error is raised by a service, mapped once by `server.py`, and raised again as the same class by `client.py`.
 The status is an attribute of the class; codes repeat across operations with different statuses, so an operation
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Final, Self
 
+SCIM_ERROR: Final = "urn:ietf:params:scim:api:messages:2.0:Error"
 NO_CODE: Final = 0  # no operation at the address: not a part of the interface, so no error code
 
 
@@ -33,6 +35,8 @@ class ApiError(Exception):
     description: str = "An unexpected failure. Try again later."
     remedy: ClassVar[str] = ""  # published after the description, which is sent: what else a caller should know
     is_provider_error: ClassVar[bool] = False  # the cause is the response of another provider
+    media_type: ClassVar[str] = "application/json"
+    headers: ClassVar[Mapping[str, str]] = {}
     camel: ClassVar[bool] = False  # the interface spells a few bodies errorCode, message, description
     original: ClassVar[type["ApiError"] | None] = None  # the class of which this is an `.at()`
 
@@ -76,7 +80,13 @@ class OAuthError(ApiError):
     """An OAuth refusal: `code` is the `error` value, the description goes into `error_description`."""
 
     code: ClassVar[int | str] = "server_error"
-    headers: ClassVar[Mapping[str, str]] = {}
+
+
+class ScimError(ApiError):
+    """A SCIM refusal: `code` is the `scimType`, or the name of the status where RFC 7644 has no type for it."""
+
+    media_type: ClassVar[str] = "application/scim+json"
+    has_scim_type: ClassVar[bool] = False
 
 
 def declared_as(error: ApiError, declared: Sequence[type[ApiError]]) -> type[ApiError] | None:
@@ -91,9 +101,12 @@ def declared_as(error: ApiError, declared: Sequence[type[ApiError]]) -> type[Api
 
 
 def error_body(error: ApiError) -> dict[str, Any]:
-    """Return the interface's error body, or OAuth's (RFC 6749 section 5.2)."""
+    """Return the interface's error body, OAuth's (RFC 6749 section 5.2) or SCIM's (RFC 7644 section 3.12)."""
     if isinstance(error, OAuthError):
         return {"error": error.code, "error_description": error.description}
+    if isinstance(error, ScimError):
+        kind = {"scimType": error.code} if error.has_scim_type else {}
+        return {"schemas": [SCIM_ERROR], "status": str(error.status), **kind, "detail": error.description}
     if error.camel:
         return {"errorCode": error.code, "message": error.message, "description": error.description}
     body: dict[str, Any] = {

@@ -26,6 +26,7 @@ class Accept(Enum):
 
     JSON = ("application/json",)
     FORM = ("application/x-www-form-urlencoded",)
+    SCIM = ("application/scim+json", "application/json")
     JSON_OR_FORM = ("application/json", "application/x-www-form-urlencoded")
 
     @property

@@ -25,7 +25,7 @@ from app.kit.caching.lru_cache import LruCache
 from app.kit.limits.queue_slot import SHED, LoadShed
 from app.kit.observability.instrumentation import REQUEST_ID, new_request_id
 from app.kit.observability.throttled_log import ThrottledLog
-from app.kit.operations.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
+from app.kit.operations.errors import NO_CODE, ApiError, declared_as, error_body
 from app.kit.operations.operation import MAX_BODY_BYTES, AnyOperation, BaseHost, Catalogue
 from app.kit.operations.request_lifecycle import RequestLifecycle
 from app.kit.operations.request_parsing import (
@@ -266,11 +266,10 @@ class OperationServer:
         operation: AnyOperation | None,
         status: int | None = None,
     ) -> HttpResponse:
-        response = _new_response(status or error.status, json.dumps(error_body(error)).encode())
+        response = _new_response(status or error.status, json.dumps(error_body(error)).encode(), error.media_type)
         if error.retry_after_seconds is not None:
             response.headers.append(("Retry-After", str(error.retry_after_seconds)))
-        if isinstance(error, OAuthError):
-            response.headers.extend(dict(error.headers).items())
+        response.headers.extend(error.headers.items())
         response.headers.extend(raw.response_headers.items())
         response.headers.extend(self.lifecycle.headers(context, operation, raw))
         return response
