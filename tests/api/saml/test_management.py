@@ -97,7 +97,7 @@ def test_integration_fills_in_what_it_knows(send: Ask) -> None:
     made = answered(send("POST", CLIENTS, zendesk))
     assert made["IsPrebuiltIntegration"] is True
     assert made["AssertionConsumerService"]["Location"] == "https://acme.zendesk.com/access/saml"
-    assert made["Audiences"] == ["https://acme.zendesk.com"]
+    assert made["Audiences"] == ["acme.zendesk.com"]
     assert refused(send("POST", CLIENTS, {"AppName": "integrations"})) == (400, 7900)
 
 
