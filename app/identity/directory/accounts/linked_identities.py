@@ -131,12 +131,11 @@ def record_use(context: Context, account: Account, identity: ProviderIdentity) -
     fresh = account_store.lock(context, account.uid)
     if fresh is None or not _has(fresh, identity):
         raise NotLinked
-    context.remembered[_USED] = (fresh.uid, identity.provider, identity.subject)
     return _update(context, fresh, identity)
 
 
 def is_use_recorded(context: Context, account: Account, identity: ProviderIdentity) -> bool:
-    """Return whether the open transaction recorded this sign-in by the identity: the account, which it locked, has it until the commit."""
+    """Return whether the open transaction linked the identity or recorded its sign-in: the account, which it locked, has it."""
     is_locked = context.work.locked.get(account.uid, False)
     return is_locked and context.remembered.get(_USED) == (account.uid, identity.provider, identity.subject)
 
@@ -254,6 +253,7 @@ def _save(
     private = provider_tokens.without_unlinked(fresh.private, [item.key for item in linked])
     if signed_in is not None:
         private = provider_tokens.adopt(context, private, signed_in)
+        context.remembered[_USED] = (fresh.uid, signed_in.provider, signed_in.subject)
     private[IDENTITIES] = [_to_json(item) for item in linked]
     private.pop(PENDING_IDENTITY, None)
     return account_store.change(context, fresh.uid, {"private": private}) or fresh

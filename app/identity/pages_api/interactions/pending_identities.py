@@ -186,7 +186,7 @@ def _link_confirmed(context: Context, identity: ProviderIdentity, account: Accou
 def _link_announced(context: Context, interaction: Interaction, account: Account) -> None:
     pending = pending_for(context, interaction)
     if pending is not None and linked_identities.is_use_recorded(context, account, pending.claimed):
-        follow_provider(context, account, pending.claimed)  # linked already; a second factor would be another request
+        follow_provider(context, account, pending.claimed)  # a second factor would be another request
         return
     pending = active_for(context, interaction)
     if pending is None:
