@@ -58,6 +58,8 @@ def migrate(down: str | None) -> None:
 def doctor() -> None:
     """Check that this version can serve the database: schema, role, and distribution over the nodes of Citus.
 
+    Warns of SAML certificates that expire within 90 days.
+
     Changes nothing. `serve` and `worker` refuse what this refuses, except an unreachable Citus node: they serve the tenants of the others.
     """
     loaded = settings()
@@ -70,10 +72,36 @@ def doctor() -> None:
                     f"The coordinator can't connect to these Citus nodes: {', '.join(nodes)}. "
                     "Requests of the tenants on them are answered 503."
                 )
+            warnings = list(_certificate_warnings(database))
         finally:
             database.dispose()
     click.echo(f"The database is ready: {described}")
     click.echo(f"Its address is {without_password(loaded.database)}")
+    for warning in warnings:
+        click.echo(f"Warning: {warning}", err=True)
+
+
+def _certificate_warnings(database: Database) -> Iterator[str]:
+    """Yield a sentence for each SAML certificate of a tenant that expires within 90 days, or has expired."""
+    from app.identity.administration import next_saml_certificates
+    from app.identity.assembly.clean_up.expired_rows import tenant_ids
+    from app.identity.directory.tenants import tenant_store
+    from app.identity.platform.store.unit_of_work import UnitOfWork
+    from app.kit.clock import SystemClock
+
+    now = SystemClock().now()
+    for tenant_id in tenant_ids(database):
+        work = UnitOfWork(database, tenant_id)
+        try:
+            found = next_saml_certificates.expiring(work, now)
+            tenant = tenant_store.by_id(work, tenant_id) if found else None
+        finally:
+            work.rollback()
+        for one in found:
+            verb = "expires" if one.expires_at > now else "expired"
+            action = "Activate the next one" if one.has_next else "Publish the next one"
+            whose = f"{tenant.name if tenant is not None else tenant_id}: the certificate of the {one.holder}"
+            yield f"{whose} {verb} on {one.expires_at:%Y-%m-%d}. {action}."
 
 
 @click.group

@@ -101,9 +101,11 @@ class Worker:
         self._search_completion = SearchCompletion(database)
         self._queue_limits = QueueLimits(database)
         self._theme_schedule = ThemeSchedule(database, self._services)
-        from app.identity.assembly.metadata_schedule import MetadataSchedule  # noqa: PLC0415 - a start makes no worker yet
+        from app.identity.assembly.certificate_schedule import CertificateSchedule  # noqa: PLC0415 - a start makes no worker yet
+        from app.identity.assembly.metadata_schedule import MetadataSchedule  # noqa: PLC0415 - as above
 
         self._metadata_schedule = MetadataSchedule(database, self._services)
+        self._certificate_schedule = CertificateSchedule(database, self._services)
         self._unsettled: list[_Sent] = []
         self._stopped = threading.Event()
 
@@ -254,6 +256,7 @@ class Worker:
                     log.info("themes.published", extra={"versions": published})
                 if read := self._metadata_schedule.turn(self._clock.now()):
                     log.info("saml_metadata.read", extra={"documents": read})
+                self._certificate_schedule.turn(self._clock.now())
                 if removed := self._cleaner.turn(self._clock.now()):
                     log.info("cleaning.done", extra={"rows": removed})
                 if written := self._search_completion.turn(self._clock.now()):

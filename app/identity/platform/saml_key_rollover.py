@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.identity.platform import saml_certificates
+from app.identity.platform.context import Context
+from app.identity.platform.resource_storage.items import Item
 from app.kit.resources.resource_values import put_at, value_at
 
 AHEAD: Final = timedelta(days=90)
@@ -57,10 +59,6 @@ class OwnKeys:
         """Return the certificates that peers verify signatures with, in PEM, the current one first."""
         found = (self.current, self.next, self.unexpired_former(now))
         return tuple(dict.fromkeys(key.certificate for key in found if key is not None))
-
-    def needs_next(self, now: datetime) -> bool:
-        """Return whether the current certificate expires soon, or has expired, and no next one is published."""
-        return self.current is not None and self.next is None and self.current.expires_at <= now + AHEAD
 
 
 @dataclass(frozen=True)
@@ -112,6 +110,25 @@ def of_resource(member: str) -> KeySlots:
         KeySlot((name, "certificate"), f"{name}.key") for name in (member, "next_certificate", "former_certificate")
     ]
     return KeySlots(*slots)
+
+
+CLIENT_KEYS: Final = of_resource("idp_certificate")
+PROVIDER_KEYS: Final = of_resource("sp_certificate")
+"""Where the keys of this service for a SAML client and for a SAML provider are stored."""
+
+
+def with_next(slots: KeySlots, context: Context, item: Item) -> Item:
+    """Return an item with a next key, which is generated if there is none."""
+    keys = slots.read(item.content, item.secrets)
+    return with_keys(slots, context, item, keys.with_next(lambda: generated(item.id[0], context.now)))
+
+
+def with_keys(slots: KeySlots, context: Context, item: Item, keys: OwnKeys) -> Item:
+    """Return an item with these keys: the same one if it has them."""
+    if keys == slots.read(item.content, item.secrets):
+        return item
+    content, secrets = slots.write(keys, item.content, item.secrets)
+    return replace(item, content=content, secrets=secrets, modified_at=context.now)
 
 
 def generated(name: str, now: datetime) -> OwnKey:

@@ -1,5 +1,6 @@
 """The command line: effects of the commands, and the messages of their refusals."""
 
+import json
 import re
 import sys
 from datetime import timedelta
@@ -10,6 +11,7 @@ from sqlalchemy.engine import make_url
 
 from app import settings
 from app.cli import COMMANDS
+from app.identity.platform import saml_certificates
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.lanes import MAIL
@@ -62,6 +64,25 @@ def test_doctor_names_the_database(run: Run, file: str) -> None:
     ready, address = run("doctor").output.splitlines()
     assert re.fullmatch(r"The database is ready: SQLite with schema \d{4}\.", ready)
     assert re.fullmatch(r"Its address is sqlite:///.+\.db", address)
+
+
+def test_doctor_warns_of_certificates_that_expire(run: Run, tmp_path: Path) -> None:
+    now = SystemClock().now()
+
+    def client(name: str, days: int) -> dict[str, object]:
+        certificate, key = saml_certificates.generate(name, now - timedelta(days=3_650 - days))
+        return {"app_name": name, "idp_certificate": {"certificate": certificate}, "key": key}
+
+    clients = [client("soon", 30), client("gone", -1), client("later", 100)]
+    text = json.dumps({"tenants": [{"name": "acme", "saml_clients": clients}]})
+    (tmp_path / "clients.yaml").write_text(text)
+    assert run("apply", "clients.yaml").exit_code == 0
+    warnings = run("doctor").stderr.splitlines()
+    day = now.date()
+    assert warnings == [
+        f"Warning: acme: the certificate of the SAML client {name} {verb} on {day + timedelta(days=days)}. Publish the next one."
+        for name, verb, days in (("gone", "expired", -1), ("soon", "expires", 30))
+    ]
 
 
 def test_tenant_is_removed_only_after_confirmation(run: Run, file: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, Final
 from zlib import crc32
 
@@ -14,12 +13,20 @@ from app.contract.saml import saml_operations
 from app.contract.saml.saml_operations import Integration, IntegrationList, KeyList
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.applications import provider_domains, saml_integrations
-from app.identity.platform import private_keys, saml_certificates, saml_key_rollover
+from app.identity.platform import private_keys, saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.rules import Act, Rules
-from app.identity.platform.saml_key_rollover import KeySlots, OwnKey, OwnKeys
+from app.identity.platform.saml_key_rollover import (
+    CLIENT_KEYS,
+    PROVIDER_KEYS,
+    KeySlots,
+    OwnKey,
+    OwnKeys,
+    with_keys,
+    with_next,
+)
 from app.kit import randomness
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource_values import put_at, value_at
@@ -33,9 +40,6 @@ _MESSAGES: Final = ("samlrequest", "samlresponse", "sigalg", "signature")
 MAX_CERTIFICATES: Final = 8
 """Of one provider: the next one before the last one expires, and some to spare."""
 _NO_PAIR: Final = (None, "")
-CLIENT_KEYS: Final = saml_key_rollover.of_resource("idp_certificate")
-PROVIDER_KEYS: Final = saml_key_rollover.of_resource("sp_certificate")
-"""Where the keys of this service for a client and for a provider are stored."""
 Pair = tuple[str | None, str]
 """A certificate and its private key, in PEM."""
 
@@ -224,29 +228,14 @@ def next_of_client(context: Context, item: Item, body: Any) -> Item:
     keys = CLIENT_KEYS.read(item.content, item.secrets)
     if keys.next is not None and keys.next.certificate != body.certificate:
         raise errors.BadField("Certificate: delete the present next certificate first.")
-    return _with_keys(CLIENT_KEYS, context, item, keys.with_next(lambda: OwnKey(body.certificate, body.key)))
-
-
-def with_next(slots: KeySlots, context: Context, item: Item) -> Item:
-    """Return an item with a next key, which is generated if there is none."""
-    keys = slots.read(item.content, item.secrets)
-    return _with_keys(
-        slots, context, item, keys.with_next(lambda: saml_key_rollover.generated(item.id[0], context.now))
-    )
-
-
-def _with_keys(slots: KeySlots, context: Context, item: Item, keys: OwnKeys) -> Item:
-    if keys == slots.read(item.content, item.secrets):
-        return item
-    content, secrets = slots.write(keys, item.content, item.secrets)
-    return replace(item, content=content, secrets=secrets, modified_at=context.now)
+    return with_keys(CLIENT_KEYS, context, item, keys.with_next(lambda: OwnKey(body.certificate, body.key)))
 
 
 def _key_actions(slots: KeySlots) -> dict[str, Act]:
     """Return the actions on the keys of one kind of item."""
 
     def changing(change: Callable[[OwnKeys], OwnKeys]) -> Act:
-        return lambda context, item, _: _with_keys(slots, context, item, change(slots.read(item.content, item.secrets)))
+        return lambda context, item, _: with_keys(slots, context, item, change(slots.read(item.content, item.secrets)))
 
     activate = changing(_activated)
     return {

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from app.contract import errors
 from app.contract.saml import saml_operations
 from app.contract.saml.saml_operations import SamlProvider
 from app.identity.directory.identity_provider import SAML_PREFIX, ProviderIdentity
-from app.identity.platform import saml_key_rollover
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.resource_store import items_of
-from app.identity.platform.saml_key_rollover import OwnKeys
-
-_KEYS: Final = saml_key_rollover.of_resource("sp_certificate")
+from app.identity.platform.saml_key_rollover import PROVIDER_KEYS, OwnKeys
 
 
 @dataclass(frozen=True)
@@ -102,4 +98,4 @@ def _only(found: list[Item]) -> SamlSender:
 
 def _sender(item: Item) -> SamlSender:
     provider = SamlProvider.model_validate({**item.content, "provider": item.name})
-    return SamlSender(provider, _KEYS.read(item.content, item.secrets))
+    return SamlSender(provider, PROVIDER_KEYS.read(item.content, item.secrets))

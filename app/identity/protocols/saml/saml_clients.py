@@ -10,16 +10,15 @@ from urllib.parse import urlencode
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.saml import saml_operations
 from app.contract.saml.saml_operations import SamlClient
-from app.identity.platform import saml_certificates, saml_key_rollover
+from app.identity.platform import saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.resource_store import items_of
-from app.identity.platform.saml_key_rollover import OwnKey, OwnKeys
+from app.identity.platform.saml_key_rollover import CLIENT_KEYS, OwnKey, OwnKeys
 from app.kit.web.urls import redirect_origin
 
 DEFAULT_LIFETIME: Final = timedelta(minutes=5)
 MAX_MINUTES: Final = 70
 """The longest life of an assertion; a larger `NotOnOrAfter` is the instant after which there are none."""
-_KEYS: Final = saml_key_rollover.of_resource("idp_certificate")
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def find(context: Context, name: str) -> SamlApp | None:
     found = [item for (key,), item in items_of(context, saml_operations.CLIENTS).items() if key.lower() == requested]
     if len(found) != 1:
         return None
-    keys = _KEYS.read(found[0].content, found[0].secrets)
+    keys = CLIENT_KEYS.read(found[0].content, found[0].secrets)
     client = SamlClient.model_validate({**found[0].content, "app_name": found[0].name})
     return SamlApp(client, keys, keys.current) if client.is_active and keys.current is not None else None
 

@@ -224,6 +224,13 @@ def ids_with_due_metadata(work: UnitOfWork, now: datetime, limit: int) -> list[s
     return [row.connection_id for row in work.all(found)]
 
 
+def saml_contents(work: UnitOfWork) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return the id, the organization and the content of each SAML connection of the tenant; nothing is decrypted."""
+    where = (C.tenant_id == work.tenant_id, C.kind.startswith("saml_", autoescape=True))
+    rows = work.all(select(C.connection_id, C.org_id, C.content).where(*where))
+    return [(row.connection_id, row.org_id, row.content) for row in rows]
+
+
 def claim_metadata(context: Context, connection_id: str, next_due_at: datetime) -> OrganizationConnectionRecord | None:
     """Return a connection whose metadata is due, for one of several workers, and postpone it."""
     where = (
