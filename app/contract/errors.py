@@ -19,6 +19,7 @@ from app.contract.registration.errors import *
 from app.contract.request_errors import *
 from app.contract.roles.errors import *
 from app.contract.saml.errors import *
+from app.contract.scim.errors import *
 from app.contract.second_factors.errors import *
 from app.contract.sessions.errors import *
 from app.contract.sign_in.errors import *

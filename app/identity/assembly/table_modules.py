@@ -15,6 +15,7 @@ import app.identity.directory.consents.consent_log
 import app.identity.directory.custom_objects.custom_object_store
 import app.identity.directory.organizations.tables
 import app.identity.directory.pictures
+import app.identity.directory.provisioning.tables
 import app.identity.directory.roles.tenant_role_store
 import app.identity.directory.tenants.tables
 import app.identity.directory.tenants.theme_files

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Final, Protocol
 
-from sqlalchemy import bindparam, delete, null, or_, select
+from sqlalchemy import Select, bindparam, delete, null, or_, select
 
 from app.identity.directory.accounts.tables import account_search, accounts
 from app.identity.platform.store import upserts
@@ -52,6 +52,11 @@ def write(work: UnitOfWork, *changed: Searchable, is_sqlite: bool) -> None:
     rows = [{"tenant": work.tenant_id, **_row(account)} for account in changed]
     if rows:
         work.run(_written(is_sqlite=is_sqlite), rows if len(rows) > 1 else rows[0])
+
+
+def uids(tenant_id: str) -> Select[Any]:
+    """Return the query for the id of every account."""
+    return select(S.uid).where(S.tenant_id == tenant_id)
 
 
 def remove(work: UnitOfWork, uid: str) -> None:

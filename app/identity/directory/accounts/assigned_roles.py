@@ -111,6 +111,12 @@ def of_account(work: UnitOfWork, uid: str) -> dict[str, list[str]]:
     return {context: sorted(names) for context, names in found.items()}
 
 
+def holders(work: UnitOfWork, name: str) -> list[str]:
+    """Return the ids of the accounts that have a role outside contexts, sorted."""
+    where = (A.tenant_id == work.tenant_id, A.role == name, A.context == EVERYWHERE)
+    return sorted(row.uid for row in work.all(select(A.uid).where(*where)))
+
+
 def assign(work: UnitOfWork, uid: str, names: Mapping[str, Iterable[str]]) -> None:
     """Give an account roles, by context, that it does not have; the caller has locked the account."""
     key = {"tenant_id": work.tenant_id, "uid": uid}

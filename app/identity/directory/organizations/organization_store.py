@@ -14,6 +14,7 @@ from app.identity.directory.organizations import active_policies, organization_n
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.tables import OF_ORGANIZATION, organization_role_permissions, organizations
 from app.identity.directory.organizations.tables import organization_roles as roles
+from app.identity.directory.provisioning import connection_store
 from app.identity.platform.context import Context
 
 O = organizations.c  # noqa: E741 - short names of columns, as in all stores
@@ -126,6 +127,7 @@ def remove(context: Context, org_id: str) -> bool:
     )
     for table in OF_ORGANIZATION:
         context.work.run(delete(table).where(table.c.tenant_id == tenant_id, table.c.org_id == org_id))
+    connection_store.remove_of_organization(context, org_id)
     return True
 
 

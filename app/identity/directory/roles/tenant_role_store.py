@@ -42,8 +42,10 @@ R, C = roles.c, role_contexts.c
 
 
 def all_roles(work: UnitOfWork) -> Sequence[Row[Any]]:
-    """Return name, skeleton and permissions of every role, sorted by name."""
-    rows = work.all(select(R.name, R.skeleton, R.permissions).where(R.tenant_id == work.tenant_id))
+    """Return every role, sorted by name."""
+    rows = work.all(
+        select(R.name, R.skeleton, R.permissions, R.created_at, R.modified_at).where(R.tenant_id == work.tenant_id)
+    )
     return sorted(rows, key=lambda row: row.name)  # databases sort by different rules
 
 

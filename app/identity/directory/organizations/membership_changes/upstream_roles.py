@@ -16,6 +16,7 @@ from app.identity.directory.organizations.membership_changes import departures
 from app.identity.directory.organizations.memberships import managed_organization, memberships
 from app.identity.directory.organizations.organization import OWN, OrganizationRecord
 from app.identity.directory.organizations.roles import organization_role_store
+from app.identity.directory.provisioning import provisioned_user_store
 from app.identity.platform.context import Context
 
 
@@ -68,9 +69,18 @@ def apply(
         organization = locked
         active_policies.invalidate(context)
         plan = _plan(context, account.uid, organization, connection_id, groups)
-    if not plan.granted and not admits(organization):
+    if not plan.granted and not _may_join(context, account, organization):
         return False
     return _carry_out(context, account, organization, connection_id, plan)
+
+
+def _may_join(context: Context, account: Account, organization: OrganizationRecord) -> bool:
+    """Return whether an account without a role may become a member: not one that the organization's SCIM deactivated."""
+    if provisioned_user_store.is_closed_to(context, organization.org_id, account.uid):
+        reason = {"org_id": organization.org_id, "reason": "deprovisioned"}
+        context.audit.record("organization.not_joined", uid=account.uid, **reason)
+        return False
+    return admits(organization)
 
 
 def _carry_out(

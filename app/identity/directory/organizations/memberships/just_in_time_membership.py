@@ -10,6 +10,7 @@ from app.identity.directory.organizations import active_policies, organization_s
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.directory.provisioning import provisioned_user_store
 from app.identity.platform.context import Context
 
 
@@ -34,6 +35,7 @@ def lock_joinable(context: Context, account: Account) -> list[OrganizationRecord
             element
             for element in organization_store.by_ids(context, requested)
             if not memberships.is_full(context, element)
+            and not provisioned_user_store.is_closed_to(context, element.org_id, account.uid)
         ]
         if requested
         else []

@@ -218,6 +218,12 @@ def members_among(context: Context, org_id: str, uids: Collection[str]) -> set[s
     return {row.uid for row in context.work.all(select(M.uid).where(*where).distinct())} if uids else set()
 
 
+def member_uids(context: Context, org_id: str, role_id: str | None = None) -> Select[Any]:
+    """Return the query for the id of each member of an organization, or of each with a role."""
+    where = [M.org_id == org_id, *([M.role_id == role_id] if role_id is not None else [])]
+    return select(M.uid).where(*_of(context, *where)).distinct()
+
+
 def count(context: Context, org_id: str) -> int:
     """Return the number of members of an organization."""
     row = context.work.one(select(func.count(M.uid.distinct())).where(*_of(context, M.org_id == org_id)))
