@@ -16,7 +16,7 @@ access_settings.change_addresses access_settings.change_domains access_settings.
 bigcommerce_stores.replace captcha_settings.change consent_forms.update custom_fields.change_form jwt_clients.update
 jwt_providers.update ldap_providers.update message_templates.change_mail message_templates.change_sms oauth_providers.update
 oauth_registration.replace organization_permissions.update organization_roles.update perfectmind_sites.replace
-registration_schema.change saml_clients.update second_factor_settings.change_config second_factor_settings.change_duo
+registration_schema.change saml_clients.update scim.replace second_factor_settings.change_config second_factor_settings.change_duo
 second_factor_settings.change_push security_questions.update security_settings.change_passkeys
 security_settings.change_passwords security_settings.change_sessions security_settings.change_totp shopify_stores.replace
 themes.put_file themes.save_draft themes.update
@@ -25,7 +25,7 @@ custom_objects.managed_change custom_object_types.update token_hook.update
 """
 _KEEPING: Final = """
 oauth_clients.update organization_connections.update organization_connections.update_group_role organizations.set_policies
-organizations.update saml_providers.update social_providers.update
+organizations.update saml_providers.update scim_connections.update social_providers.update
 """
 _ACTING: Final = """
 accounts.change_uid accounts.invalidate_email accounts.invalidate_phone accounts.set_emails accounts.set_phone accounts.update
