@@ -18,7 +18,7 @@ from app.contract.scim import scim_errors
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import organizations
+from app.identity.directory.organizations import active_policies, organizations
 from app.identity.directory.organizations.domains import domains
 from app.identity.directory.organizations.membership_changes import departures
 from app.identity.directory.organizations.memberships import membership_store, memberships
@@ -106,7 +106,8 @@ class OrganizationScope:
         account = account_store.lock(context, person.uid)
         if account is None:
             raise scim_errors.ScimNotFound
-        role_ids = sorted(membership_store.granted(context, person.uid, self.org_id))
+        active_policies.invalidate(context)  # another request may have changed them before the lock
+        role_ids = sorted(active_policies.granted(context, person.uid).get(self.org_id, {}))
         if role_ids:
             departures.leave(context, account, self.organization)
         is_only_here = (
