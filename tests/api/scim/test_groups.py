@@ -134,3 +134,18 @@ def test_token_opens_only_its_scopes_until_it_is_revoked(business: Business) -> 
     assert business.send("DELETE", f"{path}/{token['Id']}").status_code == 200
     refused = reader.send("GET", "/Users")
     assert (refused.status_code, refused.headers["WWW-Authenticate"]) == (401, 'Bearer realm="scim"')
+
+
+def test_replaced_group_and_described_service(globex: ScimClient, business: Business) -> None:
+    mina, lucy = (str(globex.create(name)["id"]) for name in ("mina", "lucy"))
+    path = f"/Groups/{a_group(globex, 'Lawyers', mina)['id']}"
+    replaced = globex.ok("PUT", path, {"displayName": "Lawyers", "members": [{"value": lucy}]})
+    assert [item["value"] for item in replaced["members"]] == [lucy]
+    assert globex.ok("GET", "/ServiceProviderConfig")["patch"] == {"supported": True}
+    assert globex.ok("GET", "/ResourceTypes")["totalResults"] == 2
+    assert globex.ok("POST", "/.search", {"filter": 'displayName eq "Lawyers"'})["totalResults"] == 1
+    listed = business.send("GET", "/v2/manage/scim/connections", orgid=globex.org).get_json()["Data"]
+    one = f"/v2/manage/scim/connections/{globex.connection}"
+    assert listed == [business.send("GET", one).get_json()]
+    assert business.send("DELETE", one).status_code == 200
+    assert globex.send("GET", "/Users").status_code == 401

@@ -36,7 +36,9 @@ def test_no_error_sends_the_note_of_an_author(subtests: pytest.Subtests) -> None
     for error in errors:
         with subtests.test(error.__name__):
             sent = error_body(error())
-            words = " ".join(str(sent.get(name, "")) for name in ("Description", "description", "error_description"))
+            words = " ".join(
+                str(sent.get(name, "")) for name in ("Description", "description", "error_description", "detail")
+            )
             assert words.strip()
             assert not NOTE.search(words), words
 

@@ -31,7 +31,7 @@ def configuration(request: ScimCall) -> dict[str, Any]:
         },
         "authenticationSchemes": [
             {
-                "type": "oauthbearertoken", "name": "OAuth Bearer Token", "primary": True,
+                "type": "oauthbearertoken", "name": "OAuth bearer token", "primary": True,
                 "description": "A token of the SCIM connection, as Authorization: Bearer.",
                 "specUri": "https://www.rfc-editor.org/info/rfc6750",
             }
