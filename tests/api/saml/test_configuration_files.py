@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from app.identity.administration.configuration.file.yaml_document import Configu
 from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.resource_operations.resource_registry import store_of
 from app.identity.directory.tenants import tenant_writes
-from app.identity.platform import saml_certificates
+from app.identity.platform import saml_certificates, saml_key_rollover
 from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.saml_key_rollover import KeySlots, OwnKeys
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.resources.resource import Resource
@@ -139,3 +141,57 @@ def test_domain_of_a_stored_provider_is_refused(own_services: IdentityServices) 
         saml_providers=[provider("partner", "moved.example"), provider("other", "partner.example")],
     )
     assert {item["domain"] for item in exported(own_services)["saml_providers"]} == {"moved.example", "partner.example"}
+
+
+def with_three_keys(services: IdentityServices, resource: Resource, slots: KeySlots) -> Item:
+    """Give the stored item a current, a next and a former key, as the operations do, and return it."""
+    work = UnitOfWork(services.database, "lookup")
+    existing = tenant_writes.by_name(work, "acme")
+    assert existing is not None
+    work.rollback()
+    item, work = stored(services, resource), UnitOfWork(services.database, existing.tenant_id)
+    now = services.clock.now()
+    current, ahead, former = (saml_key_rollover.generated(name, now) for name in ("current", "next", "former"))
+    content, secrets = slots.write(OwnKeys(current, ahead, former), item.content, item.secrets)
+    work.begin()
+    store_of(resource).change(
+        StoreAccess(work, services.encryption, now), resource, replace(item, content=content, secrets=secrets)
+    )
+    work.commit()
+    return stored(services, resource)
+
+
+def test_earlier_file_keeps_the_certificates_of_now(own_services: IdentityServices) -> None:
+    applied(own_services, saml_clients=[CLIENT], saml_providers=[PROVIDER])
+    earlier = exported(own_services)
+    client = with_three_keys(own_services, CLIENTS, saml_key_rollover.CLIENT_KEYS)
+    provider = with_three_keys(own_services, PROVIDERS, saml_key_rollover.PROVIDER_KEYS)
+    assert len(client.secrets) == len(provider.secrets) == 3
+    for file in (
+        earlier,
+        {
+            "saml_clients": [{**CLIENT, "login_url": "https://wiki.example/"}],
+            "saml_providers": [{**PROVIDER, "is_active": False}],
+        },
+    ):
+        plan = str(applied(own_services, **file))
+        assert "PRIVATE KEY" not in plan
+        for before, slots, now in (
+            (client, saml_key_rollover.CLIENT_KEYS, stored(own_services, CLIENTS)),
+            (provider, saml_key_rollover.PROVIDER_KEYS, stored(own_services, PROVIDERS)),
+        ):
+            assert slots.read(now.content, now.secrets) == slots.read(before.content, before.secrets)
+            assert now.secrets == before.secrets
+    text = export(own_services, "acme")
+    assert "PRIVATE KEY" not in text
+    assert "next_certificate" not in text
+    assert "former_certificate" not in text
+
+
+def test_file_cannot_state_a_next_certificate(own_services: IdentityServices) -> None:
+    forged = {"certificate": saml_certificates.generate("forged", datetime(2026, 1, 1, tzinfo=UTC))[0]}
+    for member in ("next_certificate", "former_certificate"):
+        with pytest.raises(ConfigurationError):
+            applied(own_services, saml_clients=[{**CLIENT, member: forged}])
+        with pytest.raises(ConfigurationError):
+            applied(own_services, saml_providers=[{**PROVIDER, member: forged}])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.identity.platform.powers import GIVES_ROLES
+from tests.support.organizations.connections import certificate
 from tests.support.organizations.invitations import GUEST, LINKS, InvitingBusiness
 from tests.support.organizations.invitations import PATH as INVITATIONS
 from tests.support.organizations.management import PATH, PERMISSIONS, ROLES
@@ -23,6 +24,7 @@ OIDC = {
     "Name": "idp", "ConnectionType": "oidc_custom", "Issuer": "https://idp.example", "ClientId": "client",
     "ClientSecret": "a secret", **_ADDRESSES,
 }  # fmt: skip
+_SAML = {"Name": "okta", "ConnectionType": "saml_okta", "IDPEntityId": "https://okta.example"}
 _ACCOUNT = "/identity/v2/manage/account"
 _ROLE = "/identity/v2/manage/role"
 
@@ -214,6 +216,17 @@ def _of_account(end: str, members: str = "") -> Make:
     return make
 
 
+def _certificate_of_connection(operation: str, end: str, status: int = 200) -> Write:
+    """Return an operation on the certificates of a SAML connection."""
+
+    def make(env: InvitingBusiness) -> tuple[str, Any]:
+        path = f"{PATH}/{env.org}/connections"
+        made = answered(env.send("POST", path, {**_SAML, "IDPCertificate": certificate()}))
+        return f"{path}/{made['Id']}/{end}", None
+
+    return Write(f"organization_connections.{operation}", "a connection", ALL, make, status)
+
+
 def _connection(operation: str, end: str, body: Any = None) -> Write:
     """Return a request about a connection, and about a group role of it where `end` names one."""
 
@@ -276,6 +289,11 @@ WRITES: tuple[Write, ...] = (
     _connection("update", "", {"Issuer": "https://evil.example", **_ADDRESSES}),
     _connection("delete", ""),
     _connection("set_status", "/status", {"Active": False}),
+    _certificate_of_connection("renew_certificate", "renew-certificate"),
+    _certificate_of_connection("create_next_certificate", "next-certificate"),
+    _certificate_of_connection("activate_certificate", "activate-certificate", status=400),
+    _certificate_of_connection("delete_next_certificate", "next-certificate"),
+    _certificate_of_connection("delete_former_certificate", "former-certificate"),
     _connection("create_group_role", "/grouproles", {}),
     _connection("update_group_role", "/grouproles/{group}", {}),
     _connection("delete_group_role", "/grouproles/{group}"),
