@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from app.contract.federation.connection_checks import ConnectionCheck
+from app.contract.federation.connection_checks import ConnectionCheck, Diagnosis
 from app.contract.federation.pages.connection_pages import callback_path
 from app.contract.organizations.setup_operations import TRIAL_STATE
 from app.identity.authentication.federation import connection_traces
@@ -28,7 +28,7 @@ from app.identity.directory.organizations.setup.setup_products import SAML
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
-from app.identity.platform.outbound.findings import MASKED, UpstreamRefusal, shown, shown_claim
+from app.identity.platform.outbound.findings import MASKED, Finding, UpstreamRefusal, shown, shown_claim
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit import randomness
 from app.kit.clock import iso
@@ -218,13 +218,20 @@ def outcome(context: Context, link: SetupLinkRecord, version: int, result: Trial
     }
     if result.refusal is not None:
         finding = result.refusal.finding
-        diagnosis = connection_traces.diagnosis_of(finding.check, finding.cause)
+        diagnosis = _diagnosis(finding)
         trial |= {
             "problem": diagnosis.problem, "advice": diagnosis.advice, "expected": finding.expected, "received": finding.received,
         }  # fmt: skip
     groups = [shown(text)[:_MAX_TEXT] for text in (identity.groups or ())[:_MAX_GROUPS]] if identity is not None else []
     seen = {"version": version, "claims": list(result.claims), "email": email, "groups": groups}
     return {"trial": trial, "seen": seen, "sources": dict(result.sources)}
+
+
+def _diagnosis(finding: Finding) -> Diagnosis:
+    """Return what a refusal means to a customer's administrator."""
+    from app.contract.organizations.setup_diagnoses import SETUP_DIAGNOSES  # noqa: PLC0415 - with the first refused trial
+
+    return SETUP_DIAGNOSES.get(finding.check) or connection_traces.diagnosis_of(finding.check, finding.cause)
 
 
 def _save(context: Context, link: SetupLinkRecord, session: ContinuationToken, found: Mapping[str, Any]) -> None:
@@ -239,9 +246,10 @@ def _save(context: Context, link: SetupLinkRecord, session: ContinuationToken, f
     continuation_tokens.add_facts(context, session, **{CLAIMS: found["seen"]})
 
 
-def shown_claims(claims: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Return claims about the person as pages show them."""
-    return tuple(_shown(claims))[:_MAX_CLAIMS]
+def shown_claims(claims: Mapping[str, Any], subject: tuple[str, str] | None = None) -> tuple[tuple[str, str], ...]:
+    """Return claims about the person as pages show them, after the subject, which is no secret, however random it looks."""
+    first = ((subject[0], shown(subject[1])[:_MAX_TEXT]),) if subject is not None else ()
+    return (*first, *(one for one in _shown(claims) if one[0] not in dict(first)))[:_MAX_CLAIMS]
 
 
 def _shown(claims: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

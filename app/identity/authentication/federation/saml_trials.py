@@ -101,12 +101,9 @@ def _result(
         return TrialResult(refusal=refused(refusal))
     except UpstreamRefusal as refusal:
         return TrialResult(refusal=refusal)
-    claims = {NAME_ID: assertion.name_id.value, **_readable(assertion)}
-    seen, sources = (
-        connection_trials.shown_claims(claims),
-        organization_saml.mapping_of(context, connection).sources(assertion),
-    )
-    stand_ins = {_MEMBERS[member]: name for member, name in sources.items() if name in claims}
+    seen = connection_trials.shown_claims(_readable(assertion), subject=(NAME_ID, assertion.name_id.value))
+    sources, names = organization_saml.mapping_of(context, connection).sources(assertion), {name for name, _ in seen}
+    stand_ins = {_MEMBERS[member]: name for member, name in sources.items() if name in names}
     try:
         identity = provider.identity(assertion, None)
     except UpstreamRefusal as refusal:

@@ -40,14 +40,14 @@ def with_session_of_another_link(setup: SamlSetup, outsider: Any) -> None:
 
 REFUSED: dict[str, tuple[Callable[[Answer], object], dict[str, Any], str]] = {
     "unsigned": (lambda answer: None, {"signed": None}, "isn’t signed"),
-    "other key": (lambda answer: None, {"signer": provider_signer("eve")}, "None of the connection’s certificates"),
+    "other key": (lambda answer: None, {"signer": provider_signer("eve")}, "isn’t in the metadata from step 3"),
     "audience": (lambda answer: setattr(answer, "audience", "https://other.example"), {}, "https://other.example"),
     "recipient": (lambda answer: setattr(answer, "acs_url", "https://other.example/acs"), {}, "https://other.example/acs"),
     "issuer": (lambda answer: setattr(answer, "issuer", "https://eve.example"), {}, "https://eve.example"),
     "request": (lambda answer: setattr(answer, "request_id", "_other"), {}, "_other"),
     "no request": (lambda answer: setattr(answer, "request_id", None), {}, "InResponseTo"),
-    "late": (lambda answer: setattr(answer, "now", answer.now - timedelta(hours=2)), {}, "NTP"),
-    "early": (lambda answer: setattr(answer, "now", answer.now + timedelta(hours=2)), {}, "NTP"),
+    "late": (lambda answer: setattr(answer, "now", answer.now - timedelta(hours=2)), {}, "60 seconds"),
+    "early": (lambda answer: setattr(answer, "now", answer.now + timedelta(hours=2)), {}, "60 seconds"),
     "no email": (lambda answer: setattr(answer, "attributes", {}), {}, "no address"),
     "long NameID": (lambda answer: setattr(answer, "name_id", "n" * 300), {}, "NameID of 1 to 256 characters"),
 }  # fmt: skip
