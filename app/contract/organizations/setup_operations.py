@@ -148,10 +148,11 @@ class OpenedSetup(SetupSession):
 
 
 class SetupProduct(Wire):
-    """An identity provider's product to choose. `protocols`: the recommended one first."""
+    """An identity provider's product to choose. `protocols`: the recommended one first. A generic one is any provider of its protocol."""
 
     name: str
     title: str
+    is_generic: bool = False
     protocols: list[Protocol]
 
 

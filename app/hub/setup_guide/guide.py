@@ -150,11 +150,24 @@ def over() -> Response:
 
 
 _RECORD: Final = "gatehouse-domain-verification=" + "q7Kd0aXw" * 4
+_ENTITY: Final = "https://acme.example.com/saml/sp/4fT9wq2LkMZx7RbYc1VnHs8DgJpAe6UuQo"
 _CALLBACK: Final = "https://acme.example.com/oauth/sp/4fT9wq2LkMZx7RbYc1VnHs8DgJpAe6UuQo/callback"
 SAMPLE_PRODUCTS: Final = [
     SetupProduct(name=name, title=title, protocols=["openid", "saml"])
-    for name, title in (("entra", "Microsoft Entra ID"), ("okta", "Okta"), ("keycloak", "Keycloak"))
-] + [SetupProduct(name="saml", title="SAML 2.0", protocols=["saml"])]
+    for name, title in (
+        ("entra", "Microsoft Entra ID"),
+        ("okta", "Okta"),
+        ("google", "Google Workspace"),
+        ("keycloak", "Keycloak"),
+        ("adfs", "AD FS"),
+        ("jumpcloud", "JumpCloud"),
+        ("onelogin", "OneLogin"),
+        ("pingone", "PingOne"),
+    )
+] + [
+    SetupProduct(name="openid", title="OpenID Connect", is_generic=True, protocols=["openid"]),
+    SetupProduct(name="saml", title="SAML 2.0", is_generic=True, protocols=["saml"]),
+]
 FRESH: Final = SetupGuide(
     organization="Globex Gardens",
     ends_at="2026-11-30T18:00:00.000Z",
@@ -196,8 +209,17 @@ CHOSEN: Final = WITH_DOMAINS.model_copy(
 )  # fmt: skip
 SAML: Final = CHOSEN.model_copy(
     update={
-        "product": SAMPLE_PRODUCTS[3],
+        "product": SAMPLE_PRODUCTS[-1],
         "protocol": "saml",
+        "instructions": [
+            SetupInstruction(do="enter", words=["Entity ID"], value=_ENTITY),
+            SetupInstruction(
+                do="enter", words=["Assertion Consumer Service (ACS)"], value=_ENTITY.replace("/sp/", "/sp/acs/")
+            ),
+            SetupInstruction(do="choose", words=["NameID", "persistent"]),
+            SetupInstruction(do="attribute", words=["Attributes", "email"], value="email address"),
+            SetupInstruction(do="copy", words=["Metadata"]),
+        ],
         "fields": [
             SetupField(name="metadata_url", example="https://globex.example/metadata.xml"),
             SetupField(name="metadata"),
@@ -260,10 +282,10 @@ SAML_TRIED: Final = SAML.model_copy(
 SAML_REFUSED: Final = SetupTrial(
     is_accepted=False,
     at="2026-11-30T10:00:00.000Z",
-    problem="The message is for another service, another request or another time, or the provider didn’t sign the person in.",
-    advice="At the provider, set the audience to the connection’s `EntityId`, and the recipient, destination or single sign-on URL to its "
-    "`ACSEndpoint`, character by character.",
-    expected="https://acme.example.com/saml/sp/4fT9wq2LkMZx7RbYc1VnHs8DgJpAe6UuQo",
+    problem="The answer is for another service, request or time, or your provider didn’t sign you in.",
+    advice="Copy the entity ID and the ACS address from step 3 to your provider again, character by character. If the time is wrong, "
+    "correct your provider’s clock: we accept a difference of up to 60 seconds.",
+    expected=_ENTITY,
     received="https://acme.example.com/",
 )
 TRIED: Final = CONFIGURED.model_copy(update={"trial": ACCEPTED})

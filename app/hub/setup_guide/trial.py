@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -65,11 +66,20 @@ def form_for(guide: SetupGuide, **options: Any) -> SetupTestForm:
     claims = {item.name: item.text for item in guide.trial.claims} if guide.trial else {}
     for name, field in _FIELDS.items():
         current = guide.attributes.get(name, "")
-        known = claims if current in claims else {current: "", **claims}
-        form[field].choices = [
-            SelectChoice(claim, f"{claim}: {text}" if text else claim) for claim, text in known.items()
+        missing = [] if current in claims else [SelectChoice(current, _l("%(name)s (not received)", name=current))]
+        short = _short_names(claims)
+        received = [
+            SelectChoice(claim, f"{short[claim]}: {text}" if text else short[claim]) for claim, text in claims.items()
         ]
+        form[field].choices = [*missing, *received]
     return form
+
+
+def _short_names(claims: Iterable[str]) -> dict[str, str]:
+    """Return what to call each claim: of an address such as `http://schemas.…/emailaddress` its end, if no other one has it."""
+    ends = {claim: claim.rstrip("/").rpartition("/")[2] if "://" in claim else claim for claim in claims}
+    count = Counter(ends.values())
+    return {claim: end if count[end] == 1 else claim for claim, end in ends.items()}
 
 
 @dataclass(frozen=True)

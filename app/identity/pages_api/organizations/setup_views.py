@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from app.contract.federation.pages.connection_pages import ORGANIZATION_CALLBACK, ORGANIZATION_LOGIN
 from app.contract.organizations.setup_operations import (
@@ -24,6 +24,9 @@ from app.identity.pages_api.organizations.domains import view
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationToken
 from app.kit.clock import iso
+
+_FINDING: Final = ("problem", "advice", "expected", "received")
+"""Of a refused trial; of no interest any more once the connection changed."""
 
 
 def guide(
@@ -79,7 +82,12 @@ def _of_product(
 
 def _product(product: Product) -> SetupProduct:
     return SetupProduct.model_validate(
-        {"name": product.name, "title": product.title, "protocols": list(product.protocols)}
+        {
+            "name": product.name,
+            "title": product.title,
+            "is_generic": product.is_generic,
+            "protocols": list(product.protocols),
+        }
     )
 
 
@@ -112,8 +120,5 @@ def _trial(draft: SetupDraft, session: ContinuationToken) -> SetupTrial | None:
         email=seen["email"] if is_own else "",
         has_foreign_email=stored["has_foreign_email"],
         groups=seen["groups"] if is_own else [],
-        problem=stored.get("problem", ""),
-        advice=stored.get("advice", ""),
-        expected=stored.get("expected", ""),
-        received=stored.get("received", ""),
+        **{name: stored[name] for name in _FINDING if name in stored and stored["version"] == draft.version},
     )

@@ -289,3 +289,11 @@ def test_another_issuer_gets_no_saved_secret(setup: SetupByLink, new_visitor_at:
             assert "Fill in this field." in shown.text
     again = stranger.open("/setup/connection").press("Save and continue", issuer=setup.provider.url)
     assert "Fill in this field." in again.text
+
+
+def test_metadata_of_ad_fs_is_found_by_its_host(setup: SetupByLink) -> None:
+    """Nobody puts an address together: the guide knows its path."""
+    page = setup.with_product("AD FS").press("Use SAML instead")
+    assert "That doesn’t look right." in page.press("Save and continue", metadata_url="not a host").text
+    for typed in ("127.0.0.1", "https://127.0.0.1/"):
+        assert UNREADABLE in page.press("Save and continue", metadata_url=typed).text

@@ -174,3 +174,13 @@ def test_metadata_may_change_what_was_read_first(saml_setup: SamlSetup) -> None:
     with saml_setup.guide.business.tenant.services.database.engine.connect() as connection:
         (content,) = connection.execute(select(C.content).where(C.connection_id == connected["Id"])).one()
     assert content["stated"] == []
+
+
+def test_long_attribute_names_are_shown_by_their_ends(saml_setup: SamlSetup) -> None:
+    """Two of one end keep their whole names; what is stored is the whole name."""
+    other = "https://globex.example/claims/givenname"
+    attributes = {f"{CLAIM}emailaddress": MINA["email"], f"{CLAIM}givenname": "Mina", other: "M."}
+    shown = saml_setup.test(saml_setup.with_values(), attributes=attributes)
+    for text in (f"emailaddress: {MINA['email']}", f"{CLAIM}givenname: Mina", f"{other}: M."):
+        assert text in shown.text, text
+    assert "groups (not received)" in shown.text

@@ -79,7 +79,7 @@ def _content(
     """Return the content of the connection. Raises _Refused, TooManyRequests."""
     if draft.protocol == OPENID:
         return _openid(context, link, protocol, typed)
-    return _saml(context, link, typed)
+    return _saml(context, link, protocol, typed)
 
 
 def _openid(
@@ -111,7 +111,9 @@ def _openid(
     raise _Refused("issuer", "unreadable")
 
 
-def _saml(context: Context, link: SetupLinkRecord, typed: Mapping[str, str]) -> dict[str, Any]:
+def _saml(
+    context: Context, link: SetupLinkRecord, protocol: ProductProtocol, typed: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the content by pasted metadata, else by that at an address. Raises _Refused."""
     from app.identity.directory.organizations.connections import provider_certificates, provider_metadata  # noqa: PLC0415 - few tenants have any
     from app.identity.platform import saml_certificates  # noqa: PLC0415 - as above
@@ -119,8 +121,9 @@ def _saml(context: Context, link: SetupLinkRecord, typed: Mapping[str, str]) -> 
     name = "metadata" if typed.get("metadata") or "metadata_url" not in typed else "metadata_url"
     if not typed[name]:
         raise _Refused(name, "missing")
+    address = next((item.whole_value(typed[name]) for item in protocol.fields if item.name == "metadata_url"), None)
     try:
-        document = typed["metadata"].encode() if name == "metadata" else _fetched(context, link, typed[name])
+        document = typed["metadata"].encode() if name == "metadata" else _fetched(context, link, address or "")
         read = provider_metadata.read(document, context.now)
     except provider_metadata.MetadataUnusable:
         raise _Refused(name, "unreadable") from None
@@ -134,7 +137,7 @@ def _saml(context: Context, link: SetupLinkRecord, typed: Mapping[str, str]) -> 
     return {
         **read.content,
         **provider_certificates.stored_as(certificates),
-        "idp_metadata_url": typed[name] if name == "metadata_url" else "",
+        "idp_metadata_url": address if name == "metadata_url" else "",
         "is_idp_initiated": False,
         "stated": [],  # so that the metadata goes on to decide
     }

@@ -70,10 +70,11 @@ class ProductProtocol:
 
 @dataclass(frozen=True)
 class Product:
-    """A product; its protocols, the recommended one first."""
+    """A product; its protocols, the recommended one first. A generic one is any provider of its protocol."""
 
     name: str
     title: str
+    is_generic: bool
     saml_type: str
     protocols: Mapping[str, ProductProtocol]
 
@@ -94,7 +95,8 @@ def _read(path: Path) -> Product:
 
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     protocols = {name: _protocol(data[name]) for name in (OPENID, SAML) if name in data}
-    return Product(path.stem.partition("-")[2], data["title"], data["connection_type"], MappingProxyType(protocols))
+    name, is_generic = path.stem.partition("-")[2], data.get("is_generic", False)
+    return Product(name, data["title"], is_generic, data["connection_type"], MappingProxyType(protocols))
 
 
 def _protocol(data: Mapping[str, Any]) -> ProductProtocol:
