@@ -6,7 +6,7 @@ from sqlalchemy import Boolean, Column, Index, Integer, String, UniqueConstraint
 from app.identity.platform.store.migrations.ddl import protect
 from app.identity.platform.store.tables import Id, Instant, Json
 
-revision = "0053"
+revision = "0049"
 down_revision = "0048"
 oldest_code = "0013"
 branch_labels = None
