@@ -29,7 +29,7 @@ SCIM = ErrorProfile(
 )  # fmt: skip
 """Requests of identity providers, whose errors are those of RFC 7644 section 3.12."""
 
-Body = Annotated[dict[str, Any], From.WHOLE]
+Body = Annotated[dict[str, Any], From.WHOLE, Field(alias="body")]
 _Text = Annotated[str | None, From.QUERY, Field(max_length=10_000)]
 
 
@@ -58,7 +58,7 @@ class ListResources(ResourceKind, AttributeSelection):
 class NewResource(ResourceKind, AttributeSelection):
     body_is_optional: ClassVar[bool] = True  # so that read-only kinds refuse the method, whatever the body is
 
-    body: Body = Field(default_factory=dict)
+    body: Annotated[dict[str, Any], From.WHOLE, Field(alias="body", default_factory=dict)]
 
 
 class ResourceAddress(ResourceKind, AttributeSelection):
