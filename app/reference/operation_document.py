@@ -28,8 +28,9 @@ def excerpt(document: Object, paths: Object) -> Object:
 
 def _references(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
-        if isinstance(value.get("$ref"), str):
-            yield value["$ref"]
+        target = value.get("$ref")
+        if isinstance(target, str) and target.startswith("#/"):  # examples of SCIM have members of this name, too
+            yield target
         for item in value.values():
             yield from _references(item)
     elif isinstance(value, list):

@@ -274,7 +274,9 @@ class _Schemas:
     def answer_of(self, operation: AnyOperation) -> dict[str, Any]:
         """Return the content of a successful response, by media type."""
         stated = {} if issubclass(operation.response, Document) else self._refs[operation.response, "serialization"]
-        return {kind: {"schema": stated if kind == JSON else _TEXT} for kind in operation.body.answers}
+        return {
+            kind: {"schema": stated if kind.endswith(("/json", "+json")) else _TEXT} for kind in operation.body.answers
+        }
 
     def _properties(self, operation: AnyOperation) -> tuple[dict[str, Any], list[str]]:
         made = self._made[self._name(operation.request, "validation")]
