@@ -231,6 +231,11 @@ ORGANIZATIONS: Final = ChapterGroup(
             "Single sign-on of an organization with its identity provider, by SAML or OpenID Connect.",
             ("organization_connections", "organization_setup_links"),
         ),
+        Chapter(
+            "SCIM",
+            "Identity providers create, change and deactivate people, and your servers see what they requested.",
+            ("scim", "scim_connections", "scim_tokens"),
+        ),
     ),
     "The companies among your customers, with members, roles and domains.",
 )

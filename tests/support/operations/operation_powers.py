@@ -112,6 +112,12 @@ def _default_role_invitation(env: InvitingBusiness) -> tuple[str, Any]:
     return f"{INVITATIONS}/{made['Id']}", {"RolesIds": []}
 
 
+def _scim(env: InvitingBusiness) -> str:
+    """Return the path of a new SCIM connection."""
+    made = answered(env.send("POST", "/v2/manage/scim/connections", {"Name": "Entra ID"}))
+    return f"/v2/manage/scim/connections/{made['Id']}"
+
+
 def joined(env: InvitingBusiness) -> None:
     """Let people of the organization's domains join, as owners."""
     _connected("")(env)
@@ -286,6 +292,10 @@ WRITES: tuple[Write, ...] = (
     Write("organization_invitation_links.revoke", "org:manage", MANAGER, _linked),
     Write("organization_connections.create", "a connection", ALL, lambda env: (f"{PATH}/{env.org}/connections", OIDC)),
     Write("organization_setup_links.create", "a connection", ALL, lambda env: (f"{PATH}/{env.org}/setup-links", {})),
+    Write("scim_connections.create", "a connection", ALL, lambda env: ("/v2/manage/scim/connections", {"Name": "x"})),
+    Write("scim_connections.update", "a connection", ALL, lambda env: (_scim(env), {"Paused": False})),
+    Write("scim_connections.delete", "a connection", ALL, lambda env: (_scim(env), None)),
+    Write("scim_tokens.create", "a connection", ALL, lambda env: (f"{_scim(env)}/tokens", {})),
     _connection("update", "", {"Issuer": "https://evil.example", **_ADDRESSES}),
     _connection("delete", ""),
     _connection("set_status", "/status", {"Active": False}),
@@ -328,6 +338,7 @@ _PERSON = (
 WITHOUT: dict[str, str] = {
     "ldap_providers.test": "needs all itself",
     "organization_setup_links.revoke": "only takes a link away",
+    "scim_tokens.revoke": "only takes a token away",
     "tokens.impersonate": "needs all itself",
     "tokens.refresh": "needs all itself",
     "tokens.revoke_refresh": "ends tokens",
