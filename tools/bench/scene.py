@@ -51,6 +51,7 @@ UNLIMITED = {
     "forgot_per_minute_per_address": 0,
     "forgot_per_minute": 0,
     "reset_per_minute_per_address": 0,
+    "federation_starts_per_minute_per_address": 0,
 }
 _MANY: dict[str, int] = {"amount": 10_000, "minutes": 1440}
 SENDING = {"mails": _MANY, "mails_in_all": _MANY, "mails_by_type": {"forgotpassword": _MANY}}
@@ -181,6 +182,12 @@ class Scene:
         """Return a visitor without cookies."""
         return BenchVisitor(self.port, f"{tenant}.localhost:{self.port}")
 
+    def add_tenant(self, tenant: dict[str, Any]) -> None:
+        """Create one more tenant, as its configuration states it."""
+        stated = self.folder / f"{tenant['name']}.yaml"
+        stated.write_text(json.dumps({"tenants": [tenant]}))
+        _run(self.folder, self.port, self.database, ["apply", str(stated)])
+
     def password(self, visitor: BenchVisitor, number: int) -> MeasuredResponse:
         """The page, and its form with a password."""
         form = form_of(visitor.get("/login").expect(200), "current-password")
@@ -228,16 +235,21 @@ def prepare(folder: Path, port: int, database: PostgresUrls) -> None:
     ]
     stated.write_text(json.dumps({"tenants": tenants}, indent=1))
     for command in (["migrate"], ["apply", str(stated)]):
-        completed = subprocess.run(
-            [str(GATEHOUSE), *command],
-            env={**os.environ, **environment(folder, port, database)},
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if completed.returncode != 0:
-            raise Unexpected(f"gatehouse {command[0]} failed:\n{completed.stdout[-1500:]}\n{completed.stderr[-1500:]}")
+        _run(folder, port, database, command)
+
+
+def _run(folder: Path, port: int, database: PostgresUrls, command: list[str]) -> None:
+    """Run a command of the product, which must succeed."""
+    completed = subprocess.run(
+        [str(GATEHOUSE), *command],
+        env={**os.environ, **environment(folder, port, database)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if completed.returncode != 0:
+        raise Unexpected(f"gatehouse {command[0]} failed:\n{completed.stdout[-1500:]}\n{completed.stderr[-1500:]}")
 
 
 def themed(folder: Path, name: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from tools.bench.rows import (
     userinfo,
     webhooks,
 )
+from tools.bench.rows.federation import directory_sign_in, saml
 from tools.bench.scene import Scene
 
 Row = Callable[[Scene], Iterator[MeasuredLine]]
@@ -46,6 +47,8 @@ ORDER: tuple[tuple[str, Row], ...] = (
     ("start", start.measured),
     ("memory", memory.measured),
     ("webhooks", webhooks.measured),
+    ("saml", saml.measured),
+    ("ldap", directory_sign_in.measured),
     ("organizations", organizations.measured),
     ("scale", scale.measured),
 )

@@ -1,0 +1,1 @@
+"""Rows of other people’s identities: SAML in both roles, and a directory."""
