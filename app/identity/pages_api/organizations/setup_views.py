@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.contract.federation.pages.connection_pages import ORGANIZATION_CALLBACK, ORGANIZATION_LOGIN
+from app.contract.federation.pages.connection_pages import (
+    ORGANIZATION_CALLBACK,
+    ORGANIZATION_LOGIN,
+    SAML_ACS,
+    SAML_ENTITY,
+    SAML_METADATA,
+)
 from app.contract.organizations.setup_operations import (
     SetupClaim,
     SetupField,
@@ -56,7 +62,7 @@ def _of_product(
     context: Context, link: SetupLinkRecord, draft: SetupDraft, product: Product, protocol: ProductProtocol
 ) -> dict[str, Any]:
     """Return what the guide shows of the chosen product."""
-    values = _values(context, link)
+    values = _values(context, link, draft)
     instructions = [
         SetupInstruction.model_validate(
             {"do": step.do, "words": list(step.words), "value": values.get(step.value, step.value)}
@@ -91,15 +97,16 @@ def _product(product: Product) -> SetupProduct:
     )
 
 
-def _values(context: Context, link: SetupLinkRecord) -> dict[str, str]:
-    """Return the connection's addresses by their names in the files of products."""
-    base, key = context.pages_url, link.address_key
-    acs = f"{base}/saml/sp/acs/{key}"
+def _values(context: Context, link: SetupLinkRecord, draft: SetupDraft) -> dict[str, str]:
+    """Return the connection's addresses by their names in the files of products. Those of SAML stay, at whatever host the guide is open."""
+    base, key = context.pages_url, {"address_key": link.address_key}
+    saml_base = draft.service_provider.get("sp_base", base)
+    acs = saml_base + SAML_ACS.format(**key)
     return {
-        "redirect_uri": base + ORGANIZATION_CALLBACK.format(address_key=key),
-        "login_url": base + ORGANIZATION_LOGIN.format(address_key=key),
-        "entity_id": f"{base}/saml/sp/{key}",
-        "metadata_url": f"{base}/saml/sp/{key}/metadata.xml",
+        "redirect_uri": base + ORGANIZATION_CALLBACK.format(**key),
+        "login_url": base + ORGANIZATION_LOGIN.format(**key),
+        "entity_id": saml_base + SAML_ENTITY.format(**key),
+        "metadata_url": saml_base + SAML_METADATA.format(**key),
         "acs": acs,
         "acs_pattern": "^" + acs.replace("/", "\\/").replace(".", "\\.") + "$",
     }

@@ -10,6 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from tests.support.oauth.world import NewWorld
 from tests.support.organizations.connected_organization import MINA
 from tests.support.organizations.management import PATH
 from tests.support.organizations.saml_organization import ATTRIBUTES, IDP, Answer, provider_signer, read_request
@@ -265,3 +266,13 @@ def test_other_session_of_the_link_sees_no_saml_values(saml_setup: SamlSetup, ne
     assert "firstName" in page.html
     assert MINA["email"] not in page.html
     assert "mina-1" not in page.html
+
+
+def test_answer_of_a_test_is_taken_at_its_tenant_alone(
+    saml_setup: SamlSetup, new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
+    request = saml_setup.begin(saml_setup.with_values())
+    elsewhere = new_visitor_at(new_world())
+    shown = saml_setup.post(request, saml_setup.answer(request).posted(), visitor=elsewhere)
+    assert shown.heading == "Session ended"
+    assert WORKED in saml_setup.post(request, saml_setup.answer(request).posted()).text, "it was not spent elsewhere"
