@@ -342,7 +342,7 @@ def test_unusable_answers_begin_no_perfectmind_session(
 ) -> None:
     ada = person(with_session_url(acme))
     without = {"SessionId": "", **{name: text for name, text in SESSION.items() if name != "SessionId"}}
-    for answer in (
+    answers: tuple[Any, ...] = (
         [],
         "text",
         None,
@@ -350,7 +350,8 @@ def test_unusable_answers_begin_no_perfectmind_session(
         without,
         {**SESSION, "IsNewLink": "perhaps"},
         {**SESSION, "SessionId": "x" * 501},
-    ):
+    )
+    for answer in answers:
         there.session = answer
         assert refused(session(acme, ada)) == (401, 2016), answer
     there.answer = (500, b"{}")

@@ -12,8 +12,8 @@ from saml2.response import StatusError
 from saml2.sigver import SignatureError
 
 from tests.conformance.saml import test_pysaml2, test_python3_saml
-from tests.conformance.saml.test_pysaml2 import location
 from tests.support.oauth.relying_party import Person
+from tests.support.saml.peers.pysaml2_messages import location
 from tests.support.saml.service_provider import ServiceProvider, posted_form, read_document
 from tests.support.visitors.visitor import Visitor
 
