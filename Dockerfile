@@ -12,7 +12,7 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1
 RUN python -m venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH
 COPY requirements.lock /tmp/requirements.lock
-RUN pip install --require-hashes --only-binary :all: -r /tmp/requirements.lock
+RUN pip install --no-deps --require-hashes --only-binary :all: -r /tmp/requirements.lock
 WORKDIR /srv/gatehouse
 COPY app app
 RUN python -m compileall -q app /opt/venv/lib

@@ -86,7 +86,7 @@ install_parts() {
     local total
     total=$(grep -c '^[a-z0-9].*==' "$lock")
     echo "Installing up to $total locked packages ..."
-    .venv/bin/python -m pip install --disable-pip-version-check --no-input --require-hashes -r "$lock" |
+    .venv/bin/python -m pip install --disable-pip-version-check --no-input --no-deps --require-hashes -r "$lock" |
         show_progress "$total" ||
         fail "the packages could not be installed; pip's own message stands above."
 }
