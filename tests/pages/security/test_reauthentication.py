@@ -12,7 +12,7 @@ import pyotp
 import pytest
 from sqlalchemy import select, update
 
-from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions import session_renewal
 from app.identity.credentials.passwords import imported_hashes
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -95,7 +95,7 @@ def test_crash_of_reauthentication_leaves_code_counted(
     app, _ = sign_in_with_totp(visitor, tenant, ada)
     page = visitor.open("/username")
     with monkeypatch.context() as patch:
-        patch.setattr(sessions, "mark_reauthenticated", crash)
+        patch.setattr(session_renewal, "mark_reauthenticated", crash)
         assert page.press("Verify", code=code_now(tenant, app)).status == 500
     assert failed_attempts(ada) == 1
 
