@@ -192,8 +192,9 @@ def test_body_other_than_one_json_object_is_refused(refused: Caller, operation: 
         assert refusal(refused.ask(operation, body=body)) == (error.status, error.code), body
 
 
-WITHOUT_A_BODY = {"phones.send_code", "phones.verify", "self_service.unlock"}
-"""Operations with an optional body: an access token names the number, or the query holds the captcha response."""
+WITHOUT_A_BODY = {"phones.send_code", "phones.verify", "scim.create", "self_service.unlock"}
+"""Operations with an optional body: an access token names the number, the query holds the captcha response, or SCIM refuses the method
+of a kind whatever the body is."""
 
 
 @before_the_store

@@ -291,9 +291,10 @@ class Caller:
 
 
 def refusal(answer: TestResponse) -> tuple[int, Any]:
-    """Return status and code, in whichever of the interface's three spellings."""
+    """Return status and code, in whichever of the interface's four spellings; None for an error of SCIM that has none."""
     body = answer.get_json() or {}
-    return answer.status_code, body.get("ErrorCode", body.get("errorCode", body.get("error")))
+    spellings = ("ErrorCode", "errorCode", "error", "scimType")
+    return answer.status_code, next((body[name] for name in spellings if name in body), None)
 
 
 def is_declared(operation: AnyOperation, answer: TestResponse) -> bool:
@@ -302,7 +303,7 @@ def is_declared(operation: AnyOperation, answer: TestResponse) -> bool:
 
 @cache
 def _declared(kinds: tuple[type[ApiError], ...]) -> frozenset[tuple[int, Any]]:
-    return frozenset((kind.status, kind.code) for kind in kinds)
+    return frozenset((kind.status, kind.code if getattr(kind, "has_scim_type", True) else None) for kind in kinds)
 
 
 def is_answered(operation: AnyOperation, answer: TestResponse) -> bool:
