@@ -56,6 +56,7 @@ directory {folder}/data
 overlay memberof
 access to attrs=userPassword by self write by anonymous auth by * none
 access to * by dn.exact="{service}" read by self read by * none
+{overlays}
 """
 
 
@@ -76,17 +77,21 @@ class Slapd(TestServer):
     ca: Certificate = field(default_factory=authority)
     ldaps_port: int = field(default_factory=free_port)
     more: str = ""
+    overlays: str = ""
 
     @classmethod
     @contextmanager
-    def running(cls, server_certificate: Certificate | None = None, more: str = "") -> Iterator[Slapd]:
+    def running(
+        cls, server_certificate: Certificate | None = None, more: str = "", overlays: str = ""
+    ) -> Iterator[Slapd]:
         """Start a server with the organizational units, the service account, and Ada.
 
         Args:
             server_certificate: another one than of its host by `ca`.
             more: further lines of its configuration, before its database.
+            overlays: further lines after its database.
         """
-        server = cls(Path(tempfile.mkdtemp(prefix="gatehouse-slapd-", dir="/tmp")), more=more)
+        server = cls(Path(tempfile.mkdtemp(prefix="gatehouse-slapd-", dir="/tmp")), more=more, overlays=overlays)
         try:
             server.write(server_certificate or of_host(server.ca))
             server.start()
@@ -113,7 +118,7 @@ class Slapd(TestServer):
         (self.folder / "server.key").write_text(server_certificate.key_pem)
         facts = {
             "schemas": root / "etc/ldap/schema", "modules": root / "usr/lib/ldap", "folder": self.folder, "suffix": SUFFIX,
-            "admin": ADMIN, "admin_password": ADMIN_PASSWORD, "service": SERVICE, "more": self.more,
+            "admin": ADMIN, "admin_password": ADMIN_PASSWORD, "service": SERVICE, "more": self.more, "overlays": self.overlays,
         }  # fmt: skip
         (self.folder / "slapd.conf").write_text(_CONFIGURATION.format(**facts))
 

@@ -96,9 +96,18 @@ def check_password(
         connection.check_password(person.entry.dn if person is not None else _NOBODY, password)
         if person is None:
             raise PasswordRefused(PasswordProblem.WRONG, "unknown")
-        if person.entry.is_disabled:
-            raise PasswordRefused(PasswordProblem.DISABLED, "turned off")
+        _refuse_disabled(connection, request, person)
         return with_groups(connection, request.directory, person, is_bound_as_service=False)
+
+
+def _refuse_disabled(connection: LdapConnection, request: DirectoryLogin, person: LdapPerson) -> None:
+    """Raise PasswordRefused for a person who is turned off now: a bind ends a lock whose time is over, and its mark goes with it."""
+    if not person.entry.is_disabled:
+        return
+    connection.bind_service(request.directory.provider.bind_dn, request.directory.bind_password)
+    present = find(connection, request)
+    if present is None or present.entry.is_disabled:
+        raise PasswordRefused(PasswordProblem.DISABLED, "turned off")
 
 
 def with_groups(
