@@ -9,6 +9,7 @@ import pytest
 
 from app.identity.platform.saml.expectations import AcceptedAssertion, SamlNameId
 from app.identity.platform.saml_writing import message_bindings
+from app.identity.protocols.saml import logout_chain
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import World
 from tests.support.saml.service_provider import SIGN_OUT, ServiceProvider, own_key
@@ -113,6 +114,16 @@ def test_service_provider_without_a_logout_address_is_left_out(
     visited(visitor, desk, ada, SpLogoutUrl=None)
     request, page = demand(visitor, wiki, at_wiki)
     assert not wiki.signed_out(visitor, page.address, request).is_success, "its session lives on"
+
+
+def test_unvisited_service_provider_makes_the_sign_out_partial(
+    monkeypatch: pytest.MonkeyPatch, visitor: Visitor, wiki: ServiceProvider, desk: ServiceProvider, ada: Person
+) -> None:
+    monkeypatch.setattr(logout_chain, "MAX_SERVICE_PROVIDERS", 0)
+    at_wiki = visited(visitor, wiki, ada)
+    visited(visitor, desk, ada)
+    request, page = demand(visitor, wiki, at_wiki)
+    assert not wiki.signed_out(visitor, page.address, request).is_success
 
 
 def test_answer_by_another_key_makes_the_sign_out_partial(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -64,13 +64,18 @@ def participants_of(ended: Iterable[EndedSession], *, but: str = "") -> tuple[Pa
     Args:
         but: the one that demanded the sign-out.
     """
-    found = [
+    return tuple(
         Participant(name, name_id, session.session_id)
         for session in ended
         for name, name_id in reversed(session.service_providers.items())
         if name != but
-    ]
-    return tuple(found[:MAX_SERVICE_PROVIDERS])
+    )
+
+
+def with_participants(chain: LogoutChain, found: tuple[Participant, ...]) -> LogoutChain:
+    """Return the chain that visits the first of `found`; one that leaves some unvisited is partial."""
+    left = found[:MAX_SERVICE_PROVIDERS]
+    return replace(chain, left=left, is_partial=chain.is_partial or len(left) < len(found))
 
 
 def store(context: Context, chain: LogoutChain) -> str:

@@ -40,7 +40,7 @@ def begin(context: Context, ended: Collection[EndedSession], end: AnyStep) -> An
     if not any(_logout_url(context, participant) for participant in left):
         return end
     onward = end.address if isinstance(end, RedirectStep) else ""
-    return _to_chain(context, LogoutChain(left=left, onward=onward))
+    return _to_chain(context, logout_chain.with_participants(LogoutChain(onward=onward), left))
 
 
 def open_message(context: Context, received: SamlMessage) -> StepResponse:
@@ -103,8 +103,8 @@ def _continue(context: Context, chain: LogoutChain) -> StepResponse:
     if chain.demand is None or not chain.is_demand_open:
         return _next(context, replace(chain, is_partial=chain.is_partial or bool(chain.asked_app)))
     ended, update = _end_sessions(context, chain.demand)
-    left = logout_chain.participants_of(ended, but=chain.demand.app)
-    rest = replace(chain, left=left, is_demand_open=False)
+    found = logout_chain.participants_of(ended, but=chain.demand.app)
+    rest = logout_chain.with_participants(replace(chain, is_demand_open=False), found)
     if not update.get("frames"):
         return _next(context, rest).model_copy(update=update)
     return StepResponse(step=_to_chain(context, rest), **update)
