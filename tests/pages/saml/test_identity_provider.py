@@ -6,9 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from werkzeug.test import Client as WsgiClient
 
+from app.identity.authentication.sign_in.tables import interactions
 from app.identity.platform.saml.expectations import SignedPart
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.journeys.account_security import one_factor_session
 from tests.support.journeys.second_factors import APP_ALONE, app_of, code_now
 from tests.support.oauth.relying_party import Person
@@ -230,6 +233,20 @@ def test_requested_context_is_met_or_refused(
     assert status in response_xml(page)
     if status == b"Success":
         assert wiki.accept(visitor, page).context_class in classes
+
+
+@pytest.mark.parametrize("method", ["Password", "X509"])
+def test_long_unknown_contexts_are_not_stored(
+    world: World, visitor: Visitor, wiki: ServiceProvider, ada: Person, method: str
+) -> None:
+    """Anyone may send 50 texts of 1,024 bytes in an unsigned request."""
+    wiki.store()
+    last = f"urn:oasis:names:tc:SAML:2.0:ac:classes:{method}"
+    page = wiki.open(visitor, context_classes=[*(f"urn:{n:0>900}" for n in range(49)), last])
+    query = select(interactions.c.request).where(interactions.c.tenant_id == world.tenant_id)
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
+        assert len(str(work.run(query).scalar_one())) < 3_000
+    assert (b"NoAuthnContext" in response_xml(signed_in(page, ada))) is (method == "X509")
 
 
 def test_wrong_name_id_format_is_answered_by_a_status(visitor: Visitor, wiki: ServiceProvider, ada: Person) -> None:

@@ -185,4 +185,7 @@ def unsolicited(context: Context, text: str) -> tuple[ContinuationToken, Offered
     name = str(token.facts["connection"])
     if not offered_connections.is_active(context, name):
         return None
-    return token, offered_connections.find_any(context, name), ProviderIdentity.from_facts(token.facts["identity"])
+    connection = offered_connections.find_any(context, name)
+    if not connection.is_idp_initiated:  # switched off since the answer was accepted
+        return None
+    return token, connection, ProviderIdentity.from_facts(token.facts["identity"])

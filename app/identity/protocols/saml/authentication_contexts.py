@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from app.identity.authentication.sign_in.authentication import MFA
@@ -45,6 +45,15 @@ def met(methods: Collection[str], requested: Collection[str], comparison: str) -
         return _BY_STRENGTH[min(strength, max(strengths))]
     is_met = strength > max(strengths) if comparison == "better" else strength >= min(strengths)
     return _BY_STRENGTH[strength] if is_met else None
+
+
+def to_keep(requested: Sequence[str]) -> tuple[str, ...]:
+    """Return the classes that decide what meets the request, each once: the known ones, or one unknown class, which nothing meets.
+
+    Anyone can send an unsigned request with 50 long texts, so that the others are not stored.
+    """
+    known = tuple(dict.fromkeys(name for name in requested if name in _STRENGTHS))
+    return known or tuple(requested[:1])
 
 
 def needs_two(requested: Collection[str], comparison: str) -> bool:

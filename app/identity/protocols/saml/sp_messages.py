@@ -23,7 +23,7 @@ from app.identity.platform.saml.request_gate import (
 )
 from app.identity.platform.saml.saml_rules import SamlRefusal, SamlRule
 from app.identity.platform.saml.trusted_keys import TrustedKeys
-from app.identity.protocols.saml import saml_clients
+from app.identity.protocols.saml import authentication_contexts, saml_clients
 from app.identity.protocols.saml.refusals import SamlCode, SamlProblem
 from app.identity.protocols.saml.saml_clients import SamlApp
 
@@ -109,7 +109,7 @@ def read_authn_request(context: Context, app: SamlApp, message: BrowserMessage) 
         name_id_format=accepted.name_id_format,
         must_reauthenticate=accepted.must_reauthenticate,
         is_passive=accepted.is_passive,
-        context_classes=accepted.context_classes,
+        context_classes=authentication_contexts.to_keep(accepted.context_classes),
         comparison=accepted.comparison,
     )
 

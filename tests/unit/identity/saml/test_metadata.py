@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from app.identity.directory.organizations.connections import provider_metadata
 from app.identity.platform.saml.metadata_reader import SamlEndpoint, read_metadata
 from app.identity.platform.saml.saml_rules import SamlRefusal, SamlRule
 from app.identity.platform.saml.trusted_keys import TrustedKeys
@@ -137,3 +138,19 @@ def test_metadata_beyond_the_limits_is_refused(rule: SamlRule, content: Callable
     with pytest.raises(SamlRefusal) as refused:
         read_metadata(content(), NOW)
     assert refused.value.rule is rule
+
+
+@pytest.mark.parametrize(
+    ("address", "is_taken"),
+    [
+        ("https://idp.example/answers", True),
+        ("http://idp.localhost:18080/answers", True),
+        ("http://idp.example/answers", False),
+        ("http://localhost.evil.example/answers", False),
+    ],
+)
+def test_answers_to_sign_out_go_by_https_alone(address: str, is_taken: bool) -> None:
+    facts = provider_metadata.read(metadata(change=attribute("SingleLogoutService", "ResponseLocation", address)), NOW)
+    assert facts.sign_in_url == "https://idp.example/sso"
+    assert (facts.sign_out_response_url == address) is is_taken
+    assert bool(facts.sign_out_url) is is_taken

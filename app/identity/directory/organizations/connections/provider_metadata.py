@@ -98,8 +98,15 @@ def _facts(metadata: EntityMetadata) -> SamlProviderFacts:
 
 
 def _usable(services: tuple[SamlEndpoint, ...]) -> SamlEndpoint | None:
-    """Return the endpoint that browsers are sent to: one that takes redirects if there is one."""
-    found = [one for one in services if is_provider_url(one.location)]
+    """Return the endpoint that browsers are sent to: one that takes redirects if there is one.
+
+    Browsers carry answers to its ResponseLocation, which is judged as its Location is.
+    """
+    found = [
+        one
+        for one in services
+        if is_provider_url(one.location) and is_provider_url(one.response_location or one.location)
+    ]
     return next((one for one in found if one.binding == REDIRECT), found[0] if found else None)
 
 

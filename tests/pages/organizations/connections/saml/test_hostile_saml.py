@@ -219,6 +219,17 @@ def test_relay_state_of_an_unsolicited_answer_leads_nowhere_else(new_saml_organi
     assert page.press("Continue").heading == "Profile"
 
 
+def test_unsolicited_answer_ends_with_the_switch(new_saml_organization: NewSamlOrganization) -> None:
+    """What was accepted while IsIDPInitiated was on is neither shown nor confirmed after it was switched off."""
+    globex = new_saml_organization(IsIDPInitiated=True)
+    page = globex.post(globex.visitor, globex.answer().posted())
+    assert page.heading == "Sign in?"
+    globex.change(IsIDPInitiated=False)
+    assert globex.visitor.open(page.address).heading == "Sign-in didn’t finish"
+    assert page.press("Continue").heading == "Sign-in didn’t finish"
+    assert globex.count_accounts() == 0
+
+
 def test_unsolicited_answer_asks_before_it_replaces_an_account(new_saml_organization: NewSamlOrganization) -> None:
     globex = new_saml_organization(IsIDPInitiated=True)
     person = globex.tenant.person("ada@elsewhere.example")
