@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from app.identity.platform.saml.saml_rules import SamlRule
+from app.kit.text.typography import typographic
 from tests.support.saml.entrances import ENTRANCES, RESPONSE, HostileMessage, hostile_messages
 from tools.saml_gate.rules import EVERY_RULE, RULES
 from tools.specifications import links_to_tests, tests_named
@@ -77,7 +78,7 @@ def _cost(name: str, measured: Measured) -> str:
 
 
 def _escaped(name: str) -> str:
-    return re.sub(r"([|<>*_\[\]])", r"\\\1", name)
+    return re.sub(r"([|<>*_\[\]])", r"\\\1", typographic(name))
 
 
 def measure() -> Measured:

@@ -144,7 +144,9 @@ def test_replaced_group_and_described_service(globex: ScimClient, business: Busi
     assert globex.ok("GET", "/ServiceProviderConfig")["patch"] == {"supported": True}
     assert globex.ok("GET", "/ResourceTypes")["totalResults"] == 2
     assert globex.ok("POST", "/.search", {"filter": 'displayName eq "Lawyers"'})["totalResults"] == 1
-    listed = business.send("GET", "/v2/manage/scim/connections", orgid=globex.org).get_json()["Data"]
+    listed = business.send("GET", "/v2/manage/scim/connections", orgid=globex.org, page="1", pagesize="50").get_json()[
+        "Data"
+    ]
     one = f"/v2/manage/scim/connections/{globex.connection}"
     assert listed == [business.send("GET", one).get_json()]
     assert business.send("DELETE", one).status_code == 200

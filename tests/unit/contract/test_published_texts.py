@@ -37,8 +37,13 @@ OTHER_NAMES = {"true", "false", "claims", "PublicKeyCredential", "begin", "finis
     "ping",
     "v1a",
     "whpk",
+    "ETag",
+    "ResourceTypes",
+    "Schemas",
+    "ascending",
+    "descending",
 }
-"""Names of JSON, of an authorization request, of browsers, of paths, of grants, of deliveries and of the configuration file."""
+"""Names of JSON, of SCIM, of an authorization request, of browsers, of paths, of grants, of deliveries and of the configuration file."""
 
 DIRECTORY_NAMES = {
     "cn",

@@ -26,7 +26,6 @@ from app.kit.text.code_normalization import typed_code
 CODE_COUNT: Final = 10
 _GROUP_LENGTH: Final = 5
 _HEX_DIGITS: Final = frozenset("0123456789abcdef")
-_PURPOSE: Final = "backup codes"
 
 
 class BackupCodesAuthenticator(Authenticator):
@@ -100,7 +99,7 @@ def _lookup_hashes(context: Context, uid: str, code: str) -> list[str]:
     """
     plain = typed_code(code).casefold()
     digits = "".join(character for character in plain if character in _HEX_DIGITS)
-    own = derive_key(subject_secrets.of(context.services, context.work), _PURPOSE)
-    former = [derive_key(secret, _PURPOSE) for secret in context.services.settings.secrets]
+    own = derive_key(subject_secrets.of(context.services, context.work), "backup codes")
+    former = [derive_key(secret, "backup codes") for secret in context.services.settings.secrets]
     keyed = [(own, f"{uid} {digits}"), *((key, f"{context.tenant.tenant_id} {uid} {digits}") for key in former)]
     return [hmac.new(key, text.encode(), hashlib.sha256).hexdigest() for key, text in keyed]

@@ -77,8 +77,9 @@ def apply(
 def _may_join(context: Context, account: Account, organization: OrganizationRecord) -> bool:
     """Return whether an account without a role may become a member: not one that the organization's SCIM deactivated."""
     if provisioned_user_store.is_closed_to(context, organization.org_id, account.uid):
-        reason = {"org_id": organization.org_id, "reason": "deprovisioned"}
-        context.audit.record("organization.not_joined", uid=account.uid, **reason)
+        context.audit.record(
+            "organization.not_joined", uid=account.uid, org_id=organization.org_id, reason="deprovisioned"
+        )
         return False
     return admits(organization)
 
