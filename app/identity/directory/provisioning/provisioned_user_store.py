@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, delete, func, insert, select, union, update
+from sqlalchemy import ColumnElement, Select, delete, false, func, insert, select, union, update
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.directory.accounts import account_search_rows, account_store
@@ -57,6 +57,8 @@ class ListedUser:
 
     account: Account
     written: ProvisionedUser | None = field(default=None)
+    is_member: bool = False
+    """Whether the account has a role in the organization, whatever the identity provider wrote: people may have given it one."""
 
     @property
     def uid(self) -> str:
@@ -85,7 +87,8 @@ def listed(
     """
     limit, offset = window
     ids = _ids(context, org_id, members)
-    statement = select(ids.c.uid.label("listed_uid"), *_NAMED).select_from(
+    is_member = ids.c.uid.in_(members) if members is not None else false()
+    statement = select(ids.c.uid.label("listed_uid"), is_member.label("is_member"), *_NAMED).select_from(
         ids.outerjoin(
             scim_users,
             (U.tenant_id == context.tenant.tenant_id) & (U.org_id == org_id) & (U.uid == ids.c.uid),
@@ -96,7 +99,7 @@ def listed(
     statement = account_store.with_account(statement, ids.c.uid).order_by(ids.c.uid).limit(limit).offset(offset)
     rows = context.work.all(statement, {"tenant": context.tenant.tenant_id})
     found = ((account_store.account_in(context, row), row) for row in rows)
-    return [ListedUser(account, _written(row)) for account, row in found if account is not None]
+    return [ListedUser(account, _written(row), bool(row.is_member)) for account, row in found if account is not None]
 
 
 def count(context: Context, org_id: str, members: Select[Any] | None) -> int:
@@ -151,6 +154,12 @@ def put(context: Context, org_id: str, uid: str, **values: Any) -> ProvisionedUs
     except IntegrityError:
         raise UserNameTaken from None
     return ProvisionedUser(**row._mapping)
+
+
+def forget_blocks(context: Context, uid: str) -> None:
+    """Let no identity provider unblock an account that it blocked: somebody else has blocked or unblocked it since."""
+    where = (U.tenant_id == context.tenant.tenant_id, U.uid == uid, U.is_blocked)
+    context.work.run(update(scim_users).where(*where).values(is_blocked=False))
 
 
 def groups(context: Context, org_id: str, ids: Iterable[str] | None = None) -> dict[str, ProvisionedGroup]:

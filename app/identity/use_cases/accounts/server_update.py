@@ -18,6 +18,7 @@ from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.input_checks import refuse_policy_version
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.login_records import LockKind
+from app.identity.directory.provisioning import provisioned_user_store
 from app.identity.platform import continuation_tokens, events
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -44,6 +45,8 @@ def change(context: Context, account: Account, req: AccountUpdateFields, names: 
         return {**_switches(req), **_source(context, req, fresh, values), **_policy(context, req, fresh, values)}
 
     changed = account_update.write(context, account.uid, requested, more)
+    if req.is_active is not None:  # whoever decides now is not overruled by an identity provider that decided before
+        provisioned_user_store.forget_blocks(context, account.uid)
     _end_sessions(context, changed)
     if changed.after.is_deleted:
         provider_tokens.delete_all(context, changed.after)

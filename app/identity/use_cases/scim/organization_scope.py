@@ -18,6 +18,7 @@ from app.contract.scim import scim_errors
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations import active_policies, organizations
 from app.identity.directory.organizations.domains import domains
 from app.identity.directory.organizations.membership_changes import departures
@@ -76,11 +77,17 @@ class OrganizationScope:
         """Return whether the organization may change the account itself: it has a verified address of its domains."""
         return not self._domains.isdisjoint(account.email_list.verified_domains)
 
+    def owns_primary_address(self, account: Account) -> bool:
+        """Return whether the primary address is a verified one of the organization's domains: a private one stays the person's."""
+        form = normalize_email(account.email or "")
+        return form is not None and account.email_list.is_verified(form) and form.rpartition("@")[2] in self._domains
+
     def may_link(self, account: Account) -> bool:
         return self.owns(account)
 
     def is_active(self, person: ListedUser) -> bool:
-        return person.written is None or person.written.state == ACTIVE
+        """Return whether the person is a member, or was not deactivated: whom people made a member again can be deactivated again."""
+        return person.written is None or person.written.state == ACTIVE or person.is_member
 
     def admit(self, account: Account, role_ids: Collection[str] = ()) -> None:
         """Give the account its roles, or the role of new members. Raises ScimInvalidValue where every seat is taken."""

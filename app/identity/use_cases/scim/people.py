@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -50,9 +51,14 @@ def create(request: ScimCall, body: Mapping[str, Any]) -> dict[str, Any]:
         raise scim_errors.ScimUniqueness("userName: another User has it.")
     existing = _existing(request, address)
     account = existing or _new_account(request, requested, address)
-    written = _put(request, account.uid, requested, is_created=existing is None, state=ACTIVE)
+    created = {"is_created": True} if existing is None else {}  # one that it created stays so, when it creates it again
+    written = _put(request, account.uid, requested, **created, state=ACTIVE)
     person = ListedUser(account, written)
-    request.scope.admit(account)
+    if existing is None:
+        request.scope.admit(account)
+    else:  # the deletion before may have blocked the account
+        written = _put(request, account.uid, requested, **request.scope.activate(person))
+        person = ListedUser(account, written)
     if requested.get("active") is False:
         written = _put(request, account.uid, requested, **request.scope.close(person, INACTIVE))
     if existing is not None:
@@ -98,7 +104,7 @@ def _change(
         request.scope.address_among(addresses_of(requested))
     requested = {**requested, **({people_resources.HIDES_ACTIVE: True} if hides else {})}
     written = _put(request, uid, requested)
-    person = ListedUser(person.account, written)
+    person = dataclasses.replace(person, written=written)
     if is_active is None:
         is_active = was_active
     if is_active and not was_active:
@@ -226,6 +232,8 @@ def _write_account(request: ScimCall, account: Account, requested: Mapping[str, 
     }
     if changed:
         server_update.change(context, fresh, AccountUpdateFields.model_validate(changed), None)
+    if not request.scope.owns_primary_address(fresh):
+        return
     address = request.scope.address_among(addresses_of(requested)) if addresses_of(requested) else None
     if address and fresh.email_list.find(address) is None:
         change_emails.set_by_server(

@@ -41,6 +41,9 @@ class TenantScope:
     def owns(self, account: Account) -> bool:
         return bool(account.uid)
 
+    def owns_primary_address(self, account: Account) -> bool:
+        return self.owns(account)
+
     def may_link(self, account: Account) -> bool:
         return not account.uid
 
