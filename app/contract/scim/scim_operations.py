@@ -91,8 +91,8 @@ class ReadConfiguration(Wire):
 
 
 _WRITE = (
-    scim_errors.ScimInvalidPath, scim_errors.ScimNoTarget, scim_errors.ScimMutability, scim_errors.ScimUniqueness, scim_errors.ScimTooMany,
-    scim_errors.ScimPreconditionFailed,
+    scim_errors.ScimInvalidPath, scim_errors.ScimInvalidFilter, scim_errors.ScimNoTarget, scim_errors.ScimMutability,
+    scim_errors.ScimUniqueness, scim_errors.ScimTooMany, scim_errors.ScimPreconditionFailed,
 )  # fmt: skip
 _READ = (
     scim_errors.ScimInvalidFilter,

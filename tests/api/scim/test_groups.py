@@ -37,6 +37,14 @@ def test_members_come_and_go_in_every_form(globex: ScimClient) -> None:
     assert members() == {lucy}
     globex.patch(path, {"op": "remove", "path": f'members[value eq "{lucy}"]'})
     assert members() == set()
+    globex.patch(path, {"op": "add", "path": "members", "value": [{"value": mina}, {"value": lucy}]})
+    shown_elsewhere = {"value": mina, "display": "Mina", "$ref": "https://elsewhere.example/Users/1"}
+    globex.patch(path, {"op": "remove", "path": "members", "value": [shown_elsewhere]})
+    assert members() == {lucy}
+    rename = {"op": "replace", "path": "displayName", "value": "Advocates"}
+    back = {"op": "add", "path": "members", "value": [{"value": mina}]}
+    globex.patch(path, {"op": "remove", "path": "members"}, rename, back)
+    assert members() == {mina}
     globex.patch(
         path, {"op": "replace", "value": {"id": path, "displayName": "Attorneys", "members": [{"value": mina}]}}
     )

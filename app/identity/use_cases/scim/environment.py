@@ -15,6 +15,8 @@ from app.identity.use_cases.scim.scope import ProvisioningScope
 _MAX_SHOWN: Final = 200
 _MAX_ATTRIBUTES: Final = 20
 _MAX_CHANGES: Final = 200
+_MAX_LOGGED: Final = 40_000
+"""Characters of values in the log of one request, so that administrators can read the last hundred at once."""
 
 
 @dataclass
@@ -28,6 +30,10 @@ class ScimCall:
     changes: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What was left out, for the log."""
+    changed_members: int = 0
+    """Members whom the request added to groups and removed from them; a bulk request is one."""
+    logged: int = 0
+    """Characters of the values in `changes`."""
 
     @property
     def org_id(self) -> str:
@@ -57,6 +63,9 @@ class ScimCall:
         values = {
             name: {"from": _shown(old.get(name)), "to": _shown(new.get(name))} for name in names[:_MAX_ATTRIBUTES]
         }
+        self.logged += len(str(values))
+        if self.logged > _MAX_LOGGED:
+            values = {}
         self.changes.append({"action": action, "resource": kind, "id": id_, "attributes": values})
 
 

@@ -17,7 +17,7 @@ from app.kit.clock import iso
 
 _SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:Group"
 MAX_CHANGED_MEMBERS: Final = 1_000
-"""Members that one request adds or removes: each is a change of an account with its events."""
+"""Members that one request adds or removes, all operations of a bulk request together: each is a change of an account with its events."""
 
 
 def find(request: ScimCall, group_id: str) -> ScimGroup:
@@ -125,7 +125,8 @@ def _set_members(request: ScimCall, group: ScimGroup, before: Collection[str], a
     A person whom the scope does not have is left out, as the log tells: one who is gone must not keep the others from their role.
     """
     added, removed = sorted(set(after) - set(before)), sorted(set(before) - set(after))
-    if len(added) + len(removed) > MAX_CHANGED_MEMBERS:
+    request.changed_members += len(added) + len(removed)
+    if request.changed_members > MAX_CHANGED_MEMBERS:
         raise scim_errors.ScimTooMany(f"members: expected at most {MAX_CHANGED_MEMBERS} changes at once.")
     people = (
         provisioned_user_store.listed(request.context, request.org_id, request.scope.members(), uids=added)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -28,6 +29,8 @@ from app.identity.use_cases.scim.environment import ScimCall
 from app.identity.use_cases.scim.people_resources import key_of
 from app.identity.use_cases.scim.protocol import USERS
 
+MAX_STORED: Final = 64_000
+"""Characters of what is stored of a person as JSON: each PATCH may add values, and lists have many people."""
 _PROFILE: Final = (("givenName", "FirstName"), ("familyName", "LastName"))
 
 
@@ -148,6 +151,8 @@ def _put(
         for name, value in requested.items()
         if name not in ("active", "externalId", "schemas", "id", "meta")
     }
+    if len(json.dumps(content)) > MAX_STORED:
+        raise scim_errors.ScimInvalidValue(f"Expected attributes of at most {MAX_STORED} characters together.")
     named, external_id = _named(requested), requested.get("externalId")
     if len(named) > people_resources.MAX_NAME or len(str(external_id or "")) > people_resources.MAX_NAME:
         raise scim_errors.ScimInvalidValue(

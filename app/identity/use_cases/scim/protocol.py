@@ -27,9 +27,10 @@ from scim2_models import (
     SearchRequest,
     User,
 )
-from scim2_models.path import CompareOperator, Comparison, FilterNode, LogicalExpr, LogicalOperator, ValuePath
+from scim2_models.path import CompareOperator, Comparison, FilterNode, LogicalExpr, LogicalOperator, Not, ValuePath
 
 from app.contract.scim import scim_errors
+from app.identity.use_cases.scim import member_operations
 from app.kit.operations.errors import ScimError
 
 USERS: Final = "Users"
@@ -59,8 +60,15 @@ _SELECTED_VALUE: Final = re.compile(
     re.IGNORECASE,
 )
 """`emails[type eq "work"].value eq "…"`, which is a filter of Entra ID's and none of RFC 7644."""
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 MAX_FILTER: Final = 4_000
 _MAX_OPERATIONS: Final = 1_000
+_MAX_MEMBERS_COPIED: Final = 100_000
+"""Operations of one PATCH by members of the group: the library copies every member for each operation."""
+_MAX_COMPARISONS: Final = 50
+"""A filter is evaluated for thousands of people."""
+_LAST_START: Final = 1_000_000_000
+"""No tenant has as many people; databases count no further than 64 bits."""
 _ERRORS: Final[Mapping[str, type[ScimError]]] = {
     str(kind.code): kind
     for kind in (
@@ -120,14 +128,28 @@ def patched(kind: str, current: Mapping[str, Any], body: Mapping[str, Any]) -> d
         raise scim_errors.ScimPayloadTooLarge(
             f"Expected at most {_MAX_OPERATIONS} operations; found {len(operations)}."
         )
-    message = (
-        {**body, "Operations": list(map(_tolerated_operation, operations))} if isinstance(operations, list) else body
-    )
+    tolerated = list(map(_tolerated_operation, operations)) if isinstance(operations, list) else operations
+    steps = member_operations.runs(tolerated) if kind == GROUPS and isinstance(tolerated, list) else [tolerated]
+    if len(steps) > 1 and len(steps) * len(current.get("members") or ()) > _MAX_MEMBERS_COPIED:
+        raise scim_errors.ScimTooMany("Operations: expected fewer for a group of so many members.")
+    message = {name: value for name, value in body.items() if name.lower() != "operations"}
+    kept, resource = {name: current[name] for name in _READ_ONLY if name in current}, dict(current)
     with _refusing(), _POLICY:
-        patch = _PATCHES[kind].model_validate(dict(message), scim_ctx=Context.RESOURCE_PATCH_REQUEST)
-        model = MODELS[kind].model_validate(dict(current))
-        patch.patch(model)
-        return _stored(model)
+        _PATCHES[kind].model_validate({**message, "Operations": tolerated}, scim_ctx=Context.RESOURCE_PATCH_REQUEST)
+        for step in steps:
+            if isinstance(step, member_operations.MemberChange):
+                resource["members"] = step.applied(resource.get("members") or ())
+            else:
+                resource = {**kept, **_applied(kind, resource, {**message, "Operations": step})}
+    _refuse_unstorable(resource)
+    return {name: value for name, value in resource.items() if name not in _READ_ONLY}
+
+
+def _applied(kind: str, resource: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
+    patch = _PATCHES[kind].model_validate(message, scim_ctx=Context.RESOURCE_PATCH_REQUEST)
+    model = MODELS[kind].model_validate(dict(resource))
+    patch.patch(model)
+    return _stored(model)
 
 
 def shown(kind: str, resource: Mapping[str, Any], selection: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -179,7 +201,7 @@ def search(kind: str, parameters: Mapping[str, Any]) -> ResourceSearch:
         request = _SEARCHES[kind].model_validate(given)
     order = [text, str(request.sort_by or ""), str(request.sort_order or "")]
     fingerprint = hashlib.sha256(json.dumps([kind, *order]).encode()).hexdigest()[:16]
-    start = request.start_index_0 or 0
+    start = min(request.start_index_0 or 0, _LAST_START)
     return ResourceSearch(
         found, request.sort_by is not None, start, request.count, request.cursor, request, fingerprint
     )
@@ -193,7 +215,10 @@ def compiled(kind: str, text: Any) -> ResourceFilter:
     try:
         with _refusing(), _POLICY:
             expression = _SEARCHES[kind].model_validate({"filter": normalized}).filter
+            if _comparisons(expression.ast) > _MAX_COMPARISONS:
+                raise scim_errors.ScimInvalidFilter(f"Expected at most {_MAX_COMPARISONS} comparisons.")
             required = dict(_required(expression.ast))
+            _refuse_unstorable(list(required.values()))
     except ScimError as problem:
         raise scim_errors.ScimInvalidFilter(problem.description) from None
     except RecursionError:
@@ -212,6 +237,13 @@ def _selected_inside(found: re.Match[str]) -> str:
     return f"{attribute}[{condition} and {sub} {operator or 'pr'} {value or ''}]" if attribute else found.group()
 
 
+def _comparisons(node: FilterNode) -> int:
+    if isinstance(node, LogicalExpr):
+        return sum(map(_comparisons, node.terms))
+    inner = node.expr if isinstance(node, Not) else node.val_filter if isinstance(node, ValuePath) else None
+    return 1 if inner is None else _comparisons(inner)
+
+
 def _required(node: FilterNode, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield the comparisons for equality that must all hold."""
     if isinstance(node, LogicalExpr) and node.op == LogicalOperator.and_:
@@ -227,7 +259,18 @@ def _required(node: FilterNode, prefix: str = "") -> Iterator[tuple[str, str]]:
 def _stored(model: Any) -> dict[str, Any]:
     """Return a resource to store: without what the service decides, and without its password."""
     content: dict[str, Any] = json.loads(json.dumps(model.model_dump(scim_ctx=Context.DEFAULT), default=str))
+    _refuse_unstorable(content)
     return {name: value for name, value in content.items() if name not in (*_READ_ONLY, "password")}
+
+
+def _refuse_unstorable(value: Any) -> None:
+    """Raise ScimInvalidValue for a text that no database stores; in a filter, JSON's escapes hide it from the checks of a request."""
+    if isinstance(value, str):
+        if _UNSTORABLE.search(value):
+            raise scim_errors.ScimInvalidValue("A text has a NUL or half of a surrogate pair.")
+    elif isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            _refuse_unstorable(item)
 
 
 def _tolerated(body: Mapping[str, Any]) -> dict[str, Any]:
