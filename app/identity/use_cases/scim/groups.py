@@ -64,7 +64,7 @@ def _members(request: ScimCall, uids: Sequence[str]) -> list[dict[str, Any]]:
 def create(request: ScimCall, body: Mapping[str, Any]) -> dict[str, Any]:
     """Create a role with members. Raises ScimInvalidValue, ScimUniqueness, ScimTooMany."""
     requested = protocol.read(GROUPS, body)
-    request.scope.lock()
+    request.scope.lock_groups()
     group = request.scope.add_group(_name(requested))
     provisioned_user_store.put_group(request.context, request.org_id, group.id, _external_id(requested), None)
     _set_members(request, group, set(), _requested_members(requested))
@@ -85,7 +85,7 @@ def patch(request: ScimCall, group_id: str, body: Mapping[str, Any], if_match: s
 
 def delete(request: ScimCall, group_id: str, if_match: str | None) -> None:
     """Delete a role, and take it from its members. Raises ScimNotFound, ScimMutability, ScimPreconditionFailed."""
-    request.scope.lock()
+    request.scope.lock_groups()
     group = find(request, group_id)
     before = of_one(request, group)
     people_resources.check_version(before, if_match)
@@ -100,7 +100,7 @@ def _change(
     if_match: str | None,
     requested_of: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> dict[str, Any]:
-    request.scope.lock()
+    request.scope.lock_groups()
     group = find(request, group_id)
     before = of_one(request, group)
     people_resources.check_version(before, if_match)

@@ -59,7 +59,11 @@ class OrganizationScope:
         _ = self.organization
         organizations.lock_active(self.context, self.org_id, is_alone=True)
 
+    def lock_groups(self) -> None:
+        self.lock()
+
     def members(self) -> Select[Any] | None:
+        _ = self.organization  # nobody sees those of an inactive one
         return membership_store.member_uids(self.context, self.org_id)
 
     # People.
@@ -139,6 +143,7 @@ class OrganizationScope:
 
     def groups(self) -> list[ScimGroup]:
         """Return the roles of members, by id."""
+        _ = self.organization
         found = organization_role_store.roles(self.context, ["", self.org_id])
         return sorted((_group(role) for role in found), key=lambda group: group.id)
 

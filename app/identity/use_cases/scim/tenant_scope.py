@@ -15,6 +15,7 @@ from app.identity.directory.provisioning import provisioned_user_store
 from app.identity.directory.provisioning.connection_store import TENANT
 from app.identity.directory.provisioning.provisioned_user_store import ACTIVE, ListedUser
 from app.identity.directory.roles import tenant_role_store, tenant_roles
+from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
 from app.identity.use_cases.accounts import server_accounts, server_update
 from app.identity.use_cases.scim.scope import ScimGroup
@@ -31,6 +32,11 @@ class TenantScope:
 
     def lock(self) -> None:
         self.context.work.begin()
+
+    def lock_groups(self) -> None:
+        """Lock the tenant, as other changes of its roles do, so that no change of a group is lost; accounts are locked after it."""
+        self.lock()
+        tenant_writes.lock(self.context.work)
 
     def members(self) -> Select[Any] | None:
         return None
