@@ -11,6 +11,7 @@ from app.contract.error_profiles import ORGANIZATIONS
 from app.contract.paging import PagedByDefault
 from app.contract.shared_responses import Deleted
 from app.kit.operations.operation import Accept
+from app.kit.operations.partial_update import PartialUpdate
 from app.kit.operations.wire import From, Wire
 
 ScimScope = Literal["users:read", "users:write", "groups:read", "groups:write"]
@@ -37,9 +38,10 @@ class ScimConnectionPath(Wire):
     connection_id: Annotated[str, From.PATH, Field(alias="connectionId", max_length=64)]
 
 
-class UpdateScimConnection(ScimConnectionPath):
+class UpdateScimConnection(ScimConnectionPath, PartialUpdate):
     """What to change; absent members stay."""
 
+    never_cleared = ("name", "paused", "dry_run")
     name: str | None = Field(default=None, min_length=1, max_length=100)
     paused: bool | None = None
     dry_run: bool | None = None

@@ -109,8 +109,14 @@ def group_role(send: Send) -> str:
     return f"{path}/{send('POST', path, {'GroupId': 'g', 'Name': 'G', 'RoleId': role})['Id']}"
 
 
+def scim(send: Send) -> str:
+    made = send("POST", "/v2/manage/scim/connections", {"Name": "Entra", "DryRun": True})
+    return f"/v2/manage/scim/connections/{made['Id']}"
+
+
 NO_APPLE = {"Certificate": None, "KeyIdentifier": "", "ServiceId": "", "BundleId": "", "TeamId": ""}
 CASES: dict[str, PartialPut] = {
+    "scim_connections.update": PartialPut(scim, {"Name": "Okta"}, {}, ("Name", "Paused", "DryRun")),
     "social_providers.update": PartialPut(
         social,
         {"Key": "other"},

@@ -83,7 +83,9 @@ def test_hostile_segment_is_refused(new_tenant_server: NewTenantServer, identity
     wrong = []
     for method, path, stated in operations:
         answer = sender.send(method, path, stated, SEGMENTS[kind])
-        is_other_address = "%2F" in SEGMENTS[kind]  # an escaped slash is one, and what is beyond it may have other methods
+        is_other_address = (
+            "%2F" in SEGMENTS[kind]
+        )  # an escaped slash is one, and what is beyond it may have other methods
         is_refused = 400 <= answer.status_code < 500 and (answer.status_code != 405 or is_other_address)
         is_empty = (method, path) in LISTS and answer.json == {"Data": []}
         is_short = len(answer.data) < 2_000  # no answer repeats a long segment
