@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -81,13 +80,12 @@ def restore(file: Path, name: str, identity_file: Path | None, passphrase_file: 
     All of it, or nothing. What was stored is compared with what was archived. Secrets are encrypted under the newest secret key of
     this installation.
     """
-    from app.contract.tenants.file import LABEL, RESERVED_TENANTS
     from app.identity.administration.tenant_archive import archive_file, restoring
 
-    if name and (name in RESERVED_TENANTS or not re.fullmatch(LABEL, name)):
-        raise CommandError(f"{name!r} can't be the name of a tenant: lowercase letters, digits and hyphens.")
     with open_services() as services, file.open("rb") as content:
         try:
+            if name:
+                restoring.check_name(name)
             key = _key_to_read(content, identity_file, passphrase_file)
             restored = restoring.read(services, content, key, name=name)
         except (archive_file.ArchiveUnreadable, restoring.RestoreRefused) as problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +16,14 @@ from sqlalchemy import LargeBinary, func, select
 
 from app.identity import create_app, create_service
 from app.identity.administration.reencryption import ENCRYPTED_COLUMNS, reencrypt
-from app.identity.administration.tenant_archive import archiving, restoring
+from app.identity.administration.tenant_archive import archive_file, archiving, restoring
 from app.identity.administration.tenant_archive.archive_file import ArchiveKey, ArchiveUnreadable
 from app.identity.administration.tenant_archive.archived_tables import LEFT_OUT, archived_tables
 from app.identity.administration.tenant_archive.restoring import RestoreRefused
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.encryption import DecryptionError, Encryption
 from app.identity.platform.services import IdentityServices
+from app.identity.platform.store.migrate import HEAD
 from app.identity.platform.store.tables import all_tables
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.settings import Settings
@@ -173,6 +175,25 @@ def test_nothing_is_restored_of_a_damaged_archive(new_tenant_server: NewTenantSe
         with pytest.raises(ArchiveUnreadable):
             restored(there, changed)
         assert counted(there, tenant.tenant_id) == {}, name
+
+
+def test_archive_that_a_stranger_wrote_is_refused(there: IdentityServices) -> None:
+    """Whoever knows the age recipient can write an archive."""
+    head = {"tenant_id": "a" * 32, "name": "acme", "address": "", "schema": HEAD, "archived_at": ""}
+    whole = [json.dumps(head), '{"end": {}}']
+    written = {
+        "row of its tenant": whole,
+        "line that this version can't read": [whole[0], "[" * 100_000],
+        "no id of a tenant": [json.dumps({**head, "tenant_id": "lookup"}), whole[1]],
+        "name of a tenant": [json.dumps({**head, "name": "www"}), whole[1]],
+        "'../x' can't": [json.dumps({**head, "name": "../x"}), whole[1]],
+    }
+    for problem, lines in written.items():
+        file = io.BytesIO()
+        archive_file.write(file, (text.encode() for text in lines), KEY)
+        with pytest.raises((ArchiveUnreadable, RestoreRefused), match=problem):
+            restored(there, file.getvalue())
+        assert there.directory.by_name("acme") is None
 
 
 def test_passphrase_opens_and_another_opens_nothing(

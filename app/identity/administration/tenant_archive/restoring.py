@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
 from sqlalchemy import Table, insert
 from sqlalchemy.exc import IntegrityError
 
+from app.contract.tenants.file import LABEL, RESERVED_TENANTS
 from app.identity.administration.tenant_archive import archive_file
 from app.identity.administration.tenant_archive.archive_file import ArchiveKey, ArchiveUnreadable
 from app.identity.administration.tenant_archive.archive_records import ArchivedContents, to_record, to_row
@@ -22,6 +24,8 @@ from app.identity.platform.store.migrate import HEAD
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
 _BATCH: Final = 200
+_TENANT_ID: Final = re.compile(r"[0-9a-f]{32}")
+"""The form of ids of tenants. Reserved ones of another form read rows of every tenant."""
 _HOLDERS: Final = {
     "tenants": "Another tenant here has the archive's API key.",
     "custom_hosts": "Another tenant here has one of the archive's hosts.",
@@ -66,7 +70,7 @@ class _Restoring:
                 self._end(record["end"])
             else:
                 self._add(record)
-        except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
             raise ArchiveUnreadable(f"The archive has a line that this version can't read: {problem}.") from None
         except IntegrityError:
             name = self.table.name if self.table is not None else ""
@@ -78,6 +82,9 @@ class _Restoring:
                 f"The archive has schema {head['schema']}, and this version has {HEAD}. Archive and restore with the same version."
             )
         name = self.name or head["name"]
+        if not _TENANT_ID.fullmatch(head["tenant_id"]):
+            raise ArchiveUnreadable("The archive's tenant has no id of a tenant.")
+        check_name(name)
         lookup = UnitOfWork(self.services.database, LOOKUP_TENANT)
         try:
             for other in tenant_writes.all_tenants(lookup):
@@ -111,7 +118,15 @@ class _Restoring:
         self.store()
         if self.contents.to_json() != counted:
             raise ArchiveUnreadable("The archive is not complete: its rows differ from what was counted.")
+        if self.contents.rows["tenants"] != 1:
+            raise ArchiveUnreadable("The archive doesn't have the row of its tenant.")
         self.is_over = True
+
+
+def check_name(name: str) -> None:
+    """Raise RestoreRefused for a name that no tenant can have."""
+    if name in RESERVED_TENANTS or not re.fullmatch(LABEL, name):
+        raise RestoreRefused(f"{name!r} can't be the name of a tenant: lowercase letters, digits and hyphens.")
 
 
 def read(services: IdentityServices, file: BinaryIO, key: ArchiveKey, *, name: str = "") -> RestoredTenant:
