@@ -145,3 +145,5 @@ def _new_file(file: Path) -> BinaryIO:
         return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
     except FileExistsError:
         raise CommandError(f"{file} already exists, and archives are never overwritten. Choose another file.") from None
+    except FileNotFoundError:
+        raise CommandError(f"There's no folder {file.parent}. Create it, or choose another file.") from None

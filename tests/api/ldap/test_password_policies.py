@@ -27,7 +27,7 @@ def locking() -> Iterator[Slapd]:
         yield server
 
 
-def test_lock_of_the_directory_is_not_told(locking: Slapd, send: Ask, sign_in: SignIn) -> None:
+def test_lock_of_the_directory_is_not_revealed(locking: Slapd, send: Ask, sign_in: SignIn) -> None:
     answered(send("POST", PATH, slapd.provider_of(locking)))
     locking.replace(locking.add_person("locked"), pwdAccountLockedTime=FOR_GOOD)
     answers = [sign_in("locked@corp.test"), sign_in("locked@corp.test", "wrong"), sign_in("ghost@corp.test", "wrong")]

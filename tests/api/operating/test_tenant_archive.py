@@ -177,7 +177,7 @@ def test_nothing_is_restored_of_a_damaged_archive(new_tenant_server: NewTenantSe
         assert counted(there, tenant.tenant_id) == {}, name
 
 
-def test_archive_that_a_stranger_wrote_is_refused(there: IdentityServices) -> None:
+def test_archive_of_unknown_origin_is_refused(there: IdentityServices) -> None:
     """Whoever knows the age recipient can write an archive."""
     head = {"tenant_id": "a" * 32, "name": "acme", "address": "", "schema": HEAD, "archived_at": ""}
     whole = [json.dumps(head), '{"end": {}}']

@@ -322,6 +322,8 @@ def test_perfectmind_session_is_asked_of_the_tenants_server(acme: TenantServer, 
     lower = {name.lower(): text for name, text in headers.items()}
     assert Webhook(secret).verify(json.dumps(body, separators=(",", ":"), ensure_ascii=False), lower) == body
     assert ACCESS_KEY not in str(there.calls)
+    there.session = {**SESSION, "URL": "/enter?s=2"}
+    assert answered(session(acme, ada))["URL"] == "https://pool.perfectmind.com/enter?s=2"
 
 
 def test_perfectmind_session_without_its_call_is_refused(acme: TenantServer, there: FakeStorefront) -> None:

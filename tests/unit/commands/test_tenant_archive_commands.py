@@ -81,6 +81,8 @@ def test_unusable_input_is_refused_and_leaves_no_file(run: Run, file: str, tmp_p
     assert "at least 12 characters" in refused(short)
     assert "age1" in refused(run("tenant", "archive", "acme", *to, "--recipient", "ssh-rsa AAAA"))
     assert not archive.exists()
+    nowhere = run("tenant", "archive", "acme", "--to", str(tmp_path / "none" / "a"), "--passphrase-file", passphrase)
+    assert "There's no folder" in refused(nowhere)
     archive.write_text("mine")
     taken = run("tenant", "archive", "acme", *to, "--passphrase-file", passphrase)
     assert "already exists" in refused(taken)

@@ -17,6 +17,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "codes": _PASSES,
     "connection_traces": "tells about calls of the other installation, for days",
     "organization_link_users": _PASSES,
+    "organization_setup_links": "would open in both installations: create new ones",
     "outbox": "the other installation delivers it: a message would be sent twice",
     "outbox_queues": "belongs to the deliveries of the other installation",
     "proofs": "is under the key of the other installation: codes and links are sent again",

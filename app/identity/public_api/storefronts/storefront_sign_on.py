@@ -101,12 +101,12 @@ def perfectmind_session(context: Context, req: storefront_operations.BeginSessio
         address = f"{development}{urlsplit(str(address)).path}"
     try:
         begun = session_calls.begin(context, str(address), req.site_name, account, email)
-        stores.return_address(context, origin, begun.url)
+        whole = stores.return_address(context, origin, begun.url) or ""
     except (ProviderUnavailable, errors.BadParameter) as problem:
         log.warning("perfectmind session: %s", problem)
         raise errors.BookingSystemFailed from None
     _record(context, account, "perfectmind", site)
-    return begun
+    return begun.model_copy(update={"url": whole})
 
 
 def _store_name(req: storefront_operations.StoreSignOn) -> str:
