@@ -12,32 +12,38 @@ from typing import Final
 from app.contract.federation.connection_checks import ConnectionCheck, Diagnosis
 
 _C: Final = ConnectionCheck
+gettext: Final = str
+"""Marks a sentence for the catalogues. The guide translates it where it shows it."""
 
 SETUP_DIAGNOSES: Final[Mapping[str, Diagnosis]] = MappingProxyType({
     _C.STATE: Diagnosis(
-        "This answer doesn’t belong to the test that you started here, or it arrived twice.",
-        "Start the test again, and finish it in this browser within an hour.",
+        gettext("This answer doesn’t belong to the test that you started here, or it arrived twice."),
+        gettext("Start the test again, and finish it in this browser within an hour."),
     ),
     _C.EMAIL: Diagnosis(
-        "Your provider sent no email address, or calls it unverified.",
-        "Choose the right value for “Email” below. If it isn’t there, set your provider to send it, then test again.",
+        gettext("Your provider sent no email address, or calls it unverified."),
+        gettext("Choose the right value for “Email” below. If it isn’t there, set your provider to send it, then test again."),
     ),
     _C.MAPPING: Diagnosis(
-        "The account ID is missing, or changes with every sign-in.",
-        "Choose a value that stays the same for “Account ID” below, or set the NameID format at your provider to persistent.",
+        gettext("The account ID is missing, or changes with every sign-in."),
+        gettext("Choose a value that stays the same for “Account ID” below, or set the NameID format at your provider to persistent."),
     ),
     "saml_conditions": Diagnosis(
-        "The answer is for another service, request or time, or your provider didn’t sign you in.",
-        "Copy the entity ID and the ACS address from step 3 to your provider again, character by character. If the time is wrong, correct "
-        "your provider’s clock: we accept a difference of up to 60 seconds.",
+        gettext("The answer is for another service, request or time, or your provider didn’t sign you in."),
+        gettext("Copy the entity ID and the ACS address from step 3 to your provider again, character by character. If the time is "
+            "wrong, correct your provider’s clock: we accept a difference of up to 60 seconds."),
     ),
     "saml_key": Diagnosis(
-        "The answer was signed with a certificate that isn’t in the metadata from step 3, or that has expired.",
-        "Copy your provider’s metadata again, and save it in step 3.",
+        gettext("The answer was signed with a certificate that isn’t in the metadata from step 3, or that has expired."),
+        gettext("Copy your provider’s metadata again, and save it in step 3."),
     ),
-    "saml_replay": Diagnosis("This answer was used before.", "Start the test again."),
+    "saml_replay": Diagnosis(
+        gettext("This answer was used before."),
+        gettext("Start the test again."),
+    ),
     "saml_encryption": Diagnosis(
-        "We couldn’t decrypt the answer.",
-        "Turn off encryption of assertions at your provider, or encrypt them with AES-GCM and RSA-OAEP for our metadata’s certificate.",
+        gettext("We couldn’t decrypt the answer."),
+        gettext("Turn off encryption of assertions at your provider, or encrypt them with AES-GCM and RSA-OAEP for our "
+            "metadata’s certificate."),
     ),
 })  # fmt: skip

@@ -70,8 +70,16 @@ class SetupConnectionForm(HubForm):
     def add_refusal(self, refusal: ApiError) -> bool:
         """Say at the field why its value cannot be used."""
         for name, reason in refusal.problems or ():
-            self.add_error(name, _REASONS.get(reason, INVALID))
+            self.add_error(name, self._sentence(name, reason))
         return bool(refusal.problems)
+
+    def _sentence(self, name: str, reason: str) -> Any:
+        """Return what a field lacks: of a malformed value the name and an example of what belongs there."""
+        field = self._fields.get(name)
+        example = (field.render_kw or {}).get("placeholder") if field is not None else None
+        if reason != "malformed" or field is None or not example:
+            return _REASONS.get(reason, INVALID)
+        return _l("Enter your %(name)s, such as %(example)s", name=field.label.text, example=example)
 
 
 def form_for(guide: SetupGuide, **options: Any) -> SetupConnectionForm:

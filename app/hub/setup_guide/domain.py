@@ -59,6 +59,8 @@ class SetupDomainPage(SetupPage):
     }
 
     form: SetupDomainForm
+    missing_id: str = ""
+    """The domain whose record was not found: its block says so in place of the page's head."""
 
     @property
     def verified(self) -> list[OwnDomain]:
@@ -77,7 +79,7 @@ class SetupDomainPage(SetupPage):
             "fresh": fresh,
             "some": some,
             "refused": cls(wrong, FRESH),
-            "record missing": replace(some, page_notice=_NOT_FOUND),
+            "record missing": replace(some, page_notice=_NOT_FOUND, missing_id=some.pending[0].id),
             "taken": replace(some, page_notice=_TAKEN),
             "without dns": cls(SetupDomainForm(), FRESH.model_copy(update={"checks_dns": False})),
             "token": replace(some, form=SetupDomainForm().with_token_error()),
@@ -110,6 +112,9 @@ def submit(guide: SetupGuide) -> Response:
         if operation is setup_operations.add_domain:
             return SetupDomainPage(form, guide).render_refusal(refusal)
         return SetupDomainPage(form, guide, page_notice=_TAKEN).render(409)
+    except errors.DomainNotProven as refusal:
+        known = next((item.id for item in guide.domains if item.id == text and not item.is_verified), "")
+        return SetupDomainPage(form, guide, missing_id=known).render_refusal(refusal)
     except SHOWN as refusal:
         return SetupDomainPage(form, guide).render_refusal(refusal)
     return redirect_to(address_of("domain")) if operation is setup_operations.add_domain else go_on()

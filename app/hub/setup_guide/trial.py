@@ -31,6 +31,7 @@ from app.hub.setup_guide.guide import (
     session,
     step_view,
 )
+from app.hub.setup_guide.trial_finding import Mismatch, mismatch_of, translated
 from app.hub.web.responses import redirect, redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -99,6 +100,19 @@ class SetupTestPage(SetupPage):
     @property
     def has_error(self) -> bool:
         return super().has_error or bool(self.guide.trial and self.guide.trial.problem)
+
+    @property
+    def mismatch(self) -> Mismatch | None:
+        """The one value of ours that the provider has wrong, if the test found that."""
+        return mismatch_of(self.guide)
+
+    @property
+    def explanation(self) -> list[tuple[str, bool]]:
+        """What went wrong and what to do: each sentence, and whether it is in the page's language."""
+        trial = self.guide.trial
+        if self.mismatch is not None:
+            return [(str(self.mismatch.problem), True), (str(self.mismatch.advice), True)]
+        return [translated(text) for text in (trial.problem, trial.advice)] if trial else []
 
     @property
     def mapped(self) -> list[tuple[str, Any]]:

@@ -93,7 +93,7 @@ def test_administrator_sets_up_saml_and_people_sign_in(
     page.get_by_label("Account ID").select_option("uid")
     press(page, "Save and continue")
     expect(page.get_by_role("heading", level=1)).to_have_text("Test the sign-in")
-    press(page, "Try again")
+    press(page, "Test again")
     at_the_provider(page, has_script=has_script)
     expect(page.get_by_text("The test worked")).to_be_visible()
     expect(page.get_by_role("status")).to_contain_text(MINA["email"])
@@ -119,9 +119,9 @@ def test_refused_saml_test_can_be_mended(setup: SetupByLink, idp: Pysaml2Provide
     press(page, "Save and continue")
     expect(page.get_by_text("You changed how people are identified.")).to_be_visible()
     idp.person = {"uid": "mina-1", "givenName": "Mina"}
-    press(page, "Try again")
+    press(page, "Test again")
     expect(page.get_by_text("no address")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     idp.person = {"uid": "mina-1", "mail": MINA["email"]}
-    press(page, "Try again")
+    press(page, "Test again")
     expect(page.get_by_text("The test worked")).to_be_visible()

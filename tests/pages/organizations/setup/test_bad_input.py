@@ -62,10 +62,10 @@ def test_unknown_product_is_refused(setup: SetupByLink, product: str) -> None:
         ({"issuer": ""}, "Fill in this field."),
         ({"client_id": " "}, "Fill in this field."),
         ({"client_secret": ""}, "Fill in this field."),
-        ({"issuer": "okta"}, "That doesn’t look right."),
-        ({"issuer": "http://10.0.0.1"}, "That doesn’t look right."),
+        ({"issuer": "okta"}, "Enter your Issuer, such as https://login.globex.example"),
+        ({"issuer": "http://10.0.0.1"}, "Enter your Issuer, such as"),
         ({"issuer": "https://127.0.0.1:1"}, UNREADABLE),
-        ({"issuer": "https://accounts.example/#f"}, "That doesn’t look right."),
+        ({"issuer": "https://accounts.example/#f"}, "Enter your Issuer, such as"),
         ({"issuer": "https://login.microsoftonline.com/common/v2.0"}, "Anyone can have an account there."),
         ({"issuer": "https://gitlab.com"}, "Anyone can have an account there."),
         ({"client_id": "x" * 2_001}, "Use 2000 characters or fewer."),
@@ -75,12 +75,12 @@ def test_unknown_product_is_refused(setup: SetupByLink, product: str) -> None:
 def test_unusable_value_gets_an_error_at_its_field(setup: SetupByLink, typed: dict[str, str], sentence: str) -> None:
     values = {"issuer": setup.provider.url, "client_id": CLIENT, "client_secret": SECRET, **typed}
     page = setup.with_product().press("Save and continue", **values)
-    assert page.heading == "Connect OpenID Connect"
+    assert page.heading == "Connect your OpenID Connect provider"
     assert sentence in page.text
     assert page.title.startswith("Error: ")
     for name in typed.keys() & {"issuer", "client_id"}:
         assert typed[name].strip()[:100] in page.html
-    assert setup.visitor.open("/setup/test").heading == "Connect OpenID Connect"
+    assert setup.visitor.open("/setup/test").heading == "Connect your OpenID Connect provider"
 
 
 @pytest.mark.parametrize("status", [404, 500])
@@ -93,7 +93,7 @@ def test_refused_values_stay_for_the_next_opening(setup: SetupByLink, new_visito
     setup.with_values(issuer="https://127.0.0.1:1")
     other = new_visitor_at(setup.tenant)
     page = setup.open(other)
-    assert page.heading == "Connect OpenID Connect"
+    assert page.heading == "Connect your OpenID Connect provider"
     assert "https://127.0.0.1:1" in page.html
     assert "Saved. Leave it empty to keep it." in page.text
 
@@ -135,7 +135,7 @@ def test_refused_test_names_the_failed_check(setup: SetupByLink, change: dict[st
     assert setup.visitor.open("/setup/activate").heading == "Test the sign-in"
     setup.provider.claims.clear()
     setup.provider.answers.clear()
-    assert "The test worked" in setup.test(shown, "Try again").text
+    assert "The test worked" in setup.test(shown, "Test again").text
 
 
 def test_canceled_test_shows_access_denied(setup: SetupByLink) -> None:
@@ -208,8 +208,8 @@ def test_another_claim_for_the_account_needs_another_test(setup: SetupByLink) ->
     page = setup.tested()
     shown = page.press("Save and continue", id="email", email="email")
     assert shown.heading == "Test the sign-in"
-    assert "You changed how people are identified." in shown.text
-    assert "The test worked" in setup.test(shown, "Try again").text
+    assert "You changed how people are identified, so the last test no longer counts." in shown.text
+    assert "The test worked" in setup.test(shown, "Test again").text
 
 
 def test_other_mapping_needs_no_test_and_is_stored(setup: SetupByLink) -> None:
@@ -263,15 +263,15 @@ def test_domain_of_another_connection_is_refused(setup: SetupByLink) -> None:
         ({"metadata": provider_metadata("AAAA")}, UNREADABLE),
         ({"metadata": provider_metadata(certificate(), sign_in="http://idp.globex.example/sso")}, UNREADABLE),
         ({"metadata_url": "https://127.0.0.1/metadata"}, UNREADABLE),
-        ({"metadata_url": "http://idp.example/metadata"}, "That doesn’t look right."),
-        ({"metadata_url": "ftp://idp.example"}, "That doesn’t look right."),
+        ({"metadata_url": "http://idp.example/metadata"}, "Enter your Metadata link, such as"),
+        ({"metadata_url": "ftp://idp.example"}, "Enter your Metadata link, such as"),
         ({"metadata": "x" * 40_001}, "Use 40000 characters or fewer."),
     ],
     ids=["nothing", "no xml", "entity", "empty", "certificate", "without tls", "inward", "http", "ftp", "long"],
 )
 def test_unusable_metadata_gets_an_error(setup: SetupByLink, typed: dict[str, str], sentence: str) -> None:
     shown = setup.with_product("SAML 2.0").press("Save and continue", **typed)
-    assert shown.heading == "Connect SAML 2.0"
+    assert shown.heading == "Connect your SAML provider"
     assert sentence in shown.text
 
 
@@ -294,6 +294,6 @@ def test_another_issuer_gets_no_saved_secret(setup: SetupByLink, new_visitor_at:
 def test_metadata_of_ad_fs_is_found_by_its_host(setup: SetupByLink) -> None:
     """Nobody puts an address together: the guide knows its path."""
     page = setup.with_product("AD FS").press("Use SAML instead")
-    assert "That doesn’t look right." in page.press("Save and continue", metadata_url="not a host").text
+    assert "such as adfs.globex.example" in page.press("Save and continue", metadata_url="not a host").text
     for typed in ("127.0.0.1", "https://127.0.0.1/"):
         assert UNREADABLE in page.press("Save and continue", metadata_url=typed).text

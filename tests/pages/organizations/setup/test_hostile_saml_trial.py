@@ -66,7 +66,7 @@ def test_refused_saml_test_names_the_rule_and_the_remedy(saml_setup: SamlSetup, 
     assert finding in shown.text, shown.text
     assert saml_setup.visitor.open("/setup/activate").heading == "Test the sign-in"
     assert signs_nobody_in(saml_setup)
-    assert WORKED in saml_setup.test(shown, "Try again").text
+    assert WORKED in saml_setup.test(shown, "Test again").text
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_session_or_test_that_expired_takes_no_answer(setup: SetupByLink, new_vi
     request = saml.begin(saml.with_values())
     pass_time(setup.tenant.services, minutes=61)
     assert FAILED in saml.post(request, saml.answer(request).posted()).text
-    request = saml.begin(saml.visitor.open("/setup/test"), "Try again")
+    request = saml.begin(saml.visitor.open("/setup/test"), "Test again")
     pass_time(setup.tenant.services, hours=8)
     assert saml.post(request, saml.answer(request).posted()).heading == "Session ended"
 

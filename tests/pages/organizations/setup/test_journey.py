@@ -25,7 +25,7 @@ def test_administrator_sets_up_and_people_sign_in(setup: SetupByLink, new_visito
     provider = missing.press(f"Verify {DOMAIN}")
     assert provider.heading == "Choose your provider"
     connection = provider.press("OpenID Connect")
-    assert connection.heading == "Connect OpenID Connect"
+    assert connection.heading == "Connect your OpenID Connect provider"
     values = {"issuer": f"{setup.provider.url}/", "client_id": "gatehouse-of-acme", "client_secret": SECRET}
     test = connection.press("Save and continue", **values)
     assert test.heading == "Test the sign-in"

@@ -144,12 +144,12 @@ def test_changing_name_id_asks_for_another_attribute(saml_setup: SamlSetup) -> N
     assert "a persistent NameID, or a mapped attribute" in shown.text
     again = shown.press("Save and continue", id="uid")
     assert again.heading == "Test the sign-in"
-    tested = saml_setup.test(again, "Try again", name_id_format=transient, attributes=attributes)
+    tested = saml_setup.test(again, "Test again", name_id_format=transient, attributes=attributes)
     assert "The test worked" in tested.text
     still = tested.press("Save and continue", id="NameID")
     assert (
         "The test didn’t work"
-        in saml_setup.test(still, "Try again", name_id_format=transient, attributes=attributes).text
+        in saml_setup.test(still, "Test again", name_id_format=transient, attributes=attributes).text
     )
 
 
@@ -184,3 +184,13 @@ def test_long_attribute_names_are_shown_by_their_ends(saml_setup: SamlSetup) -> 
     for text in (f"emailaddress: {MINA['email']}", f"{CLAIM}givenname: Mina", f"{other}: M."):
         assert text in shown.text, text
     assert "groups (not received)" in shown.text
+
+
+def test_wrong_entity_is_named_in_the_readers_language(saml_setup: SamlSetup) -> None:
+    page = saml_setup.with_values()
+    shown = saml_setup.test(page, audience="https://other.example/")
+    assert "Your provider sent a different entity ID. Fix this at your provider, then test again." in shown.text
+    assert "Copy the expected value" in shown.html
+    assert "Sign in with your work account" not in shown.text
+    german = saml_setup.visitor.open("/setup/test?lang=de")
+    assert "Ihr Anbieter hat eine andere Entity-ID gesendet." in german.text
