@@ -35,12 +35,14 @@ class ListSetupLinks(OrgPath, PagedByDefault):
 
 class CreateSetupLink(OrgPath):
     """A link for an administrator of the organization. It opens the guide `MaxOpenings` times within `DaysToOpen`, each time for
-    `SessionHours`; what was entered stays until the link is completed."""
+    `SessionHours`; what was entered stays until the link is completed. With `ConnectionId`, it only adds certificates to that active SAML
+    connection."""
 
     days_to_open: int = Field(default=7, ge=1, le=MAX_DAYS)
     session_hours: int = Field(default=8, ge=1, le=MAX_HOURS)
     max_openings: int = Field(default=10, ge=1, le=MAX_OPENINGS)
     jit_provisioning: Annotated[bool, Field(alias="JITProvisioning")] = True
+    connection_id: str | None = Field(default=None, max_length=64)
 
 
 class SetupLinkPath(OrgPath):
@@ -135,6 +137,7 @@ class SetupLinkState(Wire):
     state: Literal["active", "used_up", "expired", "revoked", "completed", "unknown"]
     organization: str = ""
     ends_at: str | None = None
+    renews: bool = False
 
 
 class SetupSession(Wire):
@@ -215,6 +218,7 @@ class SetupGuide(Wire):
     attributes: dict[str, str] = Field(default_factory=dict)
     joins: bool = True
     is_completed: bool = False
+    renews: bool = False  # a link that only adds certificates
 
 
 class SetupDomain(SetupSession):
@@ -242,6 +246,30 @@ class SaveSetupMapping(SetupSession):
     """The claim of each member of `MAPPED`; an empty one has the default."""
 
     attributes: dict[str, Annotated[str, Field(max_length=200)]] = Field(max_length=10)
+
+
+class RenewalCertificate(Wire):
+    """A certificate that a connection trusts. `ends_at`: when it expires."""
+
+    fingerprint: str
+    ends_at: str
+    is_expired: bool = False
+
+
+class Renewal(Wire):
+    """What a link that renews certificates shows."""
+
+    organization: str
+    connection: str
+    entity_id: str
+    certificates: list[RenewalCertificate]
+    reads_metadata: bool = False  # the provider's metadata is read on a schedule, too
+
+
+class AddRenewedCertificate(SetupSession):
+    """A certificate in PEM or base64, or metadata."""
+
+    certificate: Annotated[str, Field(max_length=MAX_METADATA)] = ""
 
 
 class SetupTrialAnswer(SetupSession):
@@ -309,6 +337,15 @@ begin_trial = hub_operation(
 finish_trial = hub_operation(
     "hub.finish_setup_trial", "POST /hub/setup/trial/finish", SetupTrialAnswer, Posted, errors=_CLOSED,
     summary="Record what the provider answered to a sign-in that tries the connection.",
+)  # fmt: skip
+read_renewal = hub_operation(
+    "hub.read_certificate_renewal", "POST /hub/setup/renewal", SetupSession, Renewal, errors=_OVER,
+    summary="Read the certificates of the connection of a renewal link.",
+)  # fmt: skip
+add_certificate = hub_operation(
+    "hub.add_renewed_certificate", "POST /hub/setup/renewal/add", AddRenewedCertificate, Posted,
+    errors=(*_CLOSED, errors.SetupEntryRefused),
+    summary="Trust a certificate beside those of the connection of a renewal link.",
 )  # fmt: skip
 activate = hub_operation(
     "hub.activate_setup", "POST /hub/setup/activate", SetupSession, Posted,

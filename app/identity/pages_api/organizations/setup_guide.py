@@ -13,7 +13,13 @@ from app.identity.authentication.federation import connection_trials
 from app.identity.directory.identity_provider import PostedRequest
 from app.identity.directory.organizations import organizations
 from app.identity.directory.organizations.domains import domain_verification, domains
-from app.identity.directory.organizations.setup import setup_activation, setup_draft, setup_entries, setup_links
+from app.identity.directory.organizations.setup import (
+    certificate_renewal,
+    setup_activation,
+    setup_draft,
+    setup_entries,
+    setup_links,
+)
 from app.identity.directory.organizations.setup.setup_draft import SetupDraft
 from app.identity.directory.organizations.setup.setup_products import products
 from app.identity.pages_api.organizations import setup_views
@@ -25,6 +31,8 @@ from app.kit.limits.rate_limits import Rate
 
 _LOOKUPS: Final = Rate(30, 3600)
 """DNS look-ups by one link: half of what the tenant has, so that one customer does not use up those of all."""
+_RENEWALS: Final = Rate(30, 3600)
+"""Certificates that one link may try: each is parsed, and metadata may be large."""
 _IDENTIFYING: Final = ("ID", "Email")
 """Members of the mapping that decide whether a sign-in works."""
 
@@ -37,7 +45,12 @@ def look_up(context: Context, req: setup_operations.SetupToken) -> setup_operati
     link, organization = found
     state = link.state(context.now)
     return setup_operations.SetupLinkState.model_validate(
-        {"state": state, "organization": organization.display_name, "ends_at": iso(link.ends_at)}
+        {
+            "state": state,
+            "organization": organization.display_name,
+            "ends_at": iso(link.ends_at),
+            "renews": link.renews,
+        }
     )
 
 
@@ -49,7 +62,22 @@ def open_link(context: Context, req: setup_operations.SetupToken) -> setup_opera
 
 @setup_operations.read_guide.implements
 def read_guide(context: Context, req: setup_operations.SetupSession) -> setup_operations.SetupGuide:
-    return setup_views.guide(context, *setup_links.in_session(context, req.session))
+    return setup_views.guide(context, *setup_links.in_session(context, req.session, renews=None))
+
+
+@setup_operations.read_renewal.implements
+def read_renewal(context: Context, req: setup_operations.SetupSession) -> setup_operations.Renewal:
+    link, organization, _ = setup_links.in_session(context, req.session, renews=True)
+    return setup_views.renewal(context, organization, certificate_renewal.connection_of(context, link))
+
+
+@setup_operations.add_certificate.implements
+def add_certificate(context: Context, req: setup_operations.AddRenewedCertificate) -> Posted:
+    link, _, _ = setup_links.in_session(context, req.session, renews=True)
+    setup_links.require_open(context, link)
+    context.count_against("setup.certificates", _RENEWALS, link.link_id)
+    certificate_renewal.add(context, link, req.certificate)
+    return Posted()
 
 
 @setup_operations.add_domain.implements

@@ -12,6 +12,8 @@ from app.contract.federation.pages.connection_pages import (
     SAML_METADATA,
 )
 from app.contract.organizations.setup_operations import (
+    Renewal,
+    RenewalCertificate,
     SetupClaim,
     SetupField,
     SetupGuide,
@@ -20,13 +22,15 @@ from app.contract.organizations.setup_operations import (
     SetupTrial,
 )
 from app.identity.authentication.federation.connection_trials import CLAIMS
+from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
 from app.identity.directory.organizations.domains import domains
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.setup import setup_draft, setup_link_store
+from app.identity.directory.organizations.setup import certificate_renewal, setup_draft, setup_link_store
 from app.identity.directory.organizations.setup.setup_draft import SECRET, SetupDraft
 from app.identity.directory.organizations.setup.setup_link_store import SetupLinkRecord
 from app.identity.directory.organizations.setup.setup_products import Product, ProductProtocol, products
 from app.identity.pages_api.organizations.domains import view
+from app.identity.platform import saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationToken
 from app.kit.clock import iso
@@ -54,8 +58,28 @@ def guide(
         attributes=draft.mapping,
         joins=link.joins,
         is_completed=link.status == setup_link_store.COMPLETED,
+        renews=link.renews,
     )
     return shown if chosen is None else shown.model_copy(update=_of_product(context, link, draft, *chosen))
+
+
+def renewal(context: Context, organization: OrganizationRecord, record: OrganizationConnectionRecord) -> Renewal:
+    """Return what a renewal link shows: the name of the connection and the certificates that it trusts."""
+    certificates = [
+        RenewalCertificate(
+            fingerprint=saml_certificates.sha256_fingerprint(one.pem),
+            ends_at=iso(one.expires_at) or "",
+            is_expired=one.expires_at <= context.now,
+        )
+        for one in certificate_renewal.certificates_of(context, record)
+    ]
+    return Renewal(
+        organization=organization.display_name,
+        connection=record.name,
+        entity_id=record.content["idp_entity_id"],
+        certificates=certificates,
+        reads_metadata=bool(record.content.get("idp_metadata_url")),
+    )
 
 
 def _of_product(

@@ -27,6 +27,7 @@ from app.kit.resources.resource import MASKED
 
 _SAML: Final = (
     "idp_entity_id", "idp_metadata_url", "is_idp_initiated", "idp_certificate", "idp_sign_in_url", "idp_sign_out_url",
+    "contacts",
 )  # fmt: skip
 _OF_METADATA: Final = frozenset({
     "idp_sign_in_url", "idp_sign_in_binding", "idp_sign_out_url", "idp_sign_out_binding", "idp_sign_out_response_url",
@@ -253,5 +254,5 @@ def _wrong(field: str, why: str) -> errors.BadField:
     return errors.BadField(f"The {alias} is not formatted correctly: {why}.")
 
 
-def record(context: Context, event: str, connection: OrganizationConnectionRecord, **facts: str) -> None:
+def record(context: Context, event: str, connection: OrganizationConnectionRecord, **facts: Any) -> None:
     context.audit.record(event, org_id=connection.org_id, connection_id=connection.connection_id, **facts)

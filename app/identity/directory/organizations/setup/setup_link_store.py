@@ -42,6 +42,11 @@ class SetupLinkRecord:
     opened_at: datetime | None
     ends_at: datetime
 
+    @property
+    def renews(self) -> bool:
+        """Whether the link only adds certificates to a connection; the link of a guide has a connection once it is completed."""
+        return self.connection_id is not None and self.status != COMPLETED
+
     def state(self, now: datetime) -> str:
         """Return the state that the interface and the pages name."""
         if self.status != OPEN:
@@ -56,9 +61,16 @@ _COLUMNS = tuple(T[name] for name in SetupLinkRecord.__dataclass_fields__)
 
 
 def add(
-    context: Context, org_id: str, *, lifetime: timedelta, session_hours: int, max_openings: int, joins: bool
+    context: Context,
+    org_id: str,
+    *,
+    lifetime: timedelta,
+    session_hours: int,
+    max_openings: int,
+    joins: bool,
+    connection_id: str | None = None,
 ) -> tuple[SetupLinkRecord, str]:
-    """Add a link; return it and its token."""
+    """Add a link; return it and its token. With `connection_id` it renews the certificates of that connection."""
     token = randomness.token()
     values = {
         "tenant_id": context.tenant.tenant_id,
@@ -70,6 +82,7 @@ def add(
         "max_openings": max_openings,
         "session_hours": session_hours,
         "joins": joins,
+        "connection_id": connection_id,
         "address_key": organization_connection_store.new_address_key(),
         "draft": {},
         "created_at": context.now,

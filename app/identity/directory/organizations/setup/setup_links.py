@@ -8,6 +8,7 @@ from typing import Any, Final
 from app.contract import errors
 from app.contract.organizations import setup_operations
 from app.identity.directory.organizations import organization_names, organizations
+from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.setup import setup_link_store
 from app.identity.directory.organizations.setup.setup_link_store import SetupLinkRecord
@@ -26,11 +27,14 @@ ACTOR: Final = "setup link"
 def create(context: Context, req: setup_operations.CreateSetupLink) -> tuple[SetupLinkRecord, str]:
     """Create a link; return it and its address.
 
-    Raises OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization, OrganizationInactive, TooManySetupLinks.
+    Raises OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization, OrganizationInactive, TooManySetupLinks, BadField for a
+    connection that is no active SAML connection of the organization.
     """
     organization = organizations.lock_active(context, req.org_id, is_alone=True)
     if setup_link_store.count_active(context, organization.org_id) >= MAX_ACTIVE:
         raise errors.TooManySetupLinks
+    if req.connection_id is not None:
+        _require_renewable(context, organization.org_id, req.connection_id)
     link, token = setup_link_store.add(
         context,
         organization.org_id,
@@ -38,9 +42,18 @@ def create(context: Context, req: setup_operations.CreateSetupLink) -> tuple[Set
         session_hours=req.session_hours,
         max_openings=req.max_openings,
         joins=req.jit_provisioning,
+        connection_id=req.connection_id,
     )
     record(context, "organization.setup_link_created", link)
     return link, f"{context.pages_url}{setup_operations.PAGE}?{setup_operations.TOKEN}={token}"
+
+
+def _require_renewable(context: Context, org_id: str, connection_id: str) -> None:
+    record = organization_connection_store.by_any_id(context, connection_id)
+    if record is None or record.org_id != org_id or not (record.is_saml and record.is_active):
+        raise errors.BadField(
+            "The ConnectionId is not accepted: an active SAML connection of the organization is expected."
+        )
 
 
 def require(context: Context, organization: OrganizationRecord, link_id: str) -> SetupLinkRecord:
@@ -95,16 +108,23 @@ def open_session(context: Context, token: str) -> tuple[SetupLinkRecord, Continu
     return used, session
 
 
-def in_session(context: Context, text: str) -> tuple[SetupLinkRecord, OrganizationRecord, ContinuationToken]:
+def in_session(
+    context: Context, text: str, *, renews: bool | None = False
+) -> tuple[SetupLinkRecord, OrganizationRecord, ContinuationToken]:
     """Return the link of a session, and its organization; what the request records names the link.
 
-    Raises SetupSessionOver: the session expired, or its link was revoked, or its organization was deactivated.
+    Args:
+        renews: whether the link renews certificates; None: either.
+
+    Raises SetupSessionOver: the session expired, or its link was revoked or is of the other kind, or its organization was deactivated.
     """
     session = continuation_tokens.find(context, ContinuationPurpose.SETUP_SESSION, text)
     is_alive = session is not None and not session.is_expired(context.now)
     link = setup_link_store.by_id(context, str(session.facts["link"])) if session is not None and is_alive else None
     found = _with_organization(context, link) if link is not None else None
     if session is None or found is None or found[0].status == setup_link_store.REVOKED:
+        raise errors.SetupSessionOver
+    if renews is not None and found[0].renews is not renews:
         raise errors.SetupSessionOver
     context.audit.actor = f"{ACTOR} {found[0].link_id}"
     return *found, session
