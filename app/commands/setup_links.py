@@ -48,7 +48,10 @@ def setup_link() -> None:
     show_default=True,
     help="Whether people who sign in by the connection join the organization.",
 )
-def create(tenant_name: str, organization: str, days: int, hours: int, openings: int, join: bool) -> None:
+@click.option("--connection", help="The ID of a SAML connection: the link only adds certificates to it.")
+def create(
+    tenant_name: str, organization: str, days: int, hours: int, openings: int, join: bool, connection: str | None
+) -> None:
     """Create a link for ORGANIZATION of TENANT and print it once.
 
     ORGANIZATION is an ID or a name. The link opens a guide on the tenant's host. Send it to one person you trust.
@@ -58,7 +61,12 @@ def create(tenant_name: str, organization: str, days: int, hours: int, openings:
 
     with _organization(tenant_name, organization) as (context, found):
         request = CreateSetupLink(
-            org_id=found.org_id, days_to_open=days, session_hours=hours, max_openings=openings, jit_provisioning=join
+            org_id=found.org_id,
+            days_to_open=days,
+            session_hours=hours,
+            max_openings=openings,
+            jit_provisioning=join,
+            connection_id=connection,
         )
         link, url = setup_links.create(context, request)
         context.commit()

@@ -334,7 +334,7 @@ class SetupSessionOver(ApiError):
 
 class SetupEntryRefused(ApiError):
     """Only the hub gets it. Its one problem is the entry's name and a reason: missing, malformed, unreadable,
-    shared, expired, known, foreign or many."""
+    shared, expired, weak, known, foreign or many."""
 
     code, status, message = 7900, 422, "An entry can't be used"
     description = "A value of the set-up can’t be used."

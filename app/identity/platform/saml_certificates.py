@@ -71,6 +71,15 @@ def problem_of(certificate: str, key: str = "") -> str:
     return "" if is_pair else "the certificate of the private key"
 
 
+def is_readable(certificate: str) -> bool:
+    """Return whether a text is a certificate in PEM with a key of a known kind, strong or weak."""
+    try:
+        x509.load_pem_x509_certificate(certificate.encode()).public_key()
+    except (ValueError, UnsupportedAlgorithm):
+        return False
+    return True
+
+
 def weakness_of(certificate: str) -> str:
     """Return the expected form in place of a valid certificate of ours that peers refuse for its signature; empty if they don't.
 

@@ -37,3 +37,9 @@ def test_revoked_link_cannot_be_revoked_again(globex: Run) -> None:
 def test_unknown_organization_is_named(globex: Run) -> None:
     assert "acme has no organization 'Initech'" in refused(globex("setup-link", "create", "acme", "Initech"))
     assert "no tenant 'nobody'" in refused(globex("setup-link", "list", "nobody", "Globex"))
+
+
+def test_link_of_an_unknown_connection_is_refused(globex: Run) -> None:
+    made = globex("setup-link", "create", "acme", "Globex", "--connection", "connection_x")
+    assert "an active SAML connection of the organization is expected" in refused(made)
+    assert "No set-up links" in globex("setup-link", "list", "acme", "Globex").output

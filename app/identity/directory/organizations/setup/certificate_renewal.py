@@ -46,17 +46,18 @@ def certificates_of(context: Context, record: OrganizationConnectionRecord) -> l
 def add(context: Context, link: SetupLinkRecord, pasted: str) -> None:
     """Trust what was pasted beside the present certificates: PEM, bare base64, or metadata of the same provider.
 
-    Raises SetupEntryRefused for what cannot be used, SetupSessionOver, ClosedSetupLink of an organization that is turned off, TooManyRequests.
+    Raises SetupEntryRefused for what cannot be used, SetupSessionOver, TooManyRequests, OrganizationInactive.
     """
     organizations.lock_active(context, link.org_id, is_alone=True)
     record = connection_of(context, link)
     present = provider_certificates.of_content(record.content, context.now)
+    kept = [one for one in present if one.expires_at > context.now]
     try:
-        fresh = _usable(context, record, present, pasted.strip())
+        fresh = _usable(context, record, kept, pasted.strip())
     except _Refused as refusal:
         raise errors.SetupEntryRefused(problems=[(FIELD, refusal.reason)]) from None
-    kept = [one for one in present if one.expires_at > context.now]
-    after = provider_certificates.stored_as([*kept, *provider_certificates.without_end(fresh)])
+    others = [one for one in kept if one.pem not in fresh]
+    after = provider_certificates.stored_as([*others, *provider_certificates.without_end(fresh)])
     if not organization_connection_store.change_content(context, record, {**record.content, **after}):
         raise errors.TooManyRequests  # the schedule read the provider's metadata meanwhile
     organization_connections.record(
@@ -69,23 +70,29 @@ def add(context: Context, link: SetupLinkRecord, pasted: str) -> None:
 
 
 def _usable(
-    context: Context, record: OrganizationConnectionRecord, present: tuple[ProviderCertificate, ...], pasted: str
+    context: Context, record: OrganizationConnectionRecord, kept: list[ProviderCertificate], pasted: str
 ) -> list[str]:
-    """Return the certificates that are new and can be used. Raises _Refused."""
+    """Return the certificates that are new and can be used. Raises _Refused.
+
+    A connection may have a certificate that is signed with SHA-1; one that is added today needs none.
+    """
     if not pasted:
         raise _Refused("missing")
     pems = _of_metadata(context, record, pasted) if pasted.startswith("<") else saml_certificates.read_all(pasted)
-    usable = [pem for pem in pems if not saml_certificates.problem_of(pem)]
-    if not usable:
+    readable = [pem for pem in pems if saml_certificates.is_readable(pem)]
+    if not readable:
         raise _Refused("unreadable")
-    valid = [pem for pem in usable if context.now < saml_certificates.validity(pem)[1]]
+    strong = [pem for pem in readable if not (saml_certificates.problem_of(pem) or saml_certificates.weakness_of(pem))]
+    if not strong:
+        raise _Refused("weak")
+    valid = [pem for pem in strong if context.now < saml_certificates.validity(pem)[1]]
     if not valid:
         raise _Refused("expired")
-    trusted = {one.pem for one in present}
+    trusted = {one.pem for one in kept if one.trusted_until is None}
     fresh = [pem for pem in dict.fromkeys(valid) if pem not in trusted]
     if not fresh:
         raise _Refused("known")
-    if len(fresh) + len(present) > provider_certificates.MAX_CERTIFICATES:
+    if len(fresh) + len(kept) > provider_certificates.MAX_CERTIFICATES:
         raise _Refused("many")
     return fresh
 
