@@ -119,6 +119,7 @@ _SETUP: Final = {
     "/connection": "connection",
     "/test": "trial",
     "/activate": "activate",
+    "/certificate": "renewal",
 }
 """The modules of `setup_guide`, by the ends of their addresses."""
 

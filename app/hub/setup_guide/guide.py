@@ -30,6 +30,7 @@ from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 
 START: Final = setup_operations.PAGE
+RENEWAL: Final = f"{START}/certificate"
 _MAX_SESSION: Final = 100
 STEPS: Final = {
     "domain": lazy_pgettext("setup step", "Domain"),
@@ -111,8 +112,11 @@ def read() -> SetupGuide:
 
 
 def go_on(guide: SetupGuide | None = None) -> Response:
-    """Redirect to the first step that is not done; to the last one where all are."""
-    done = done_steps(guide or read())
+    """Redirect to the first step that is not done; to the last one where all are. The session of a renewal has one page."""
+    shown = guide or read()
+    if shown.renews:
+        return redirect_to(RENEWAL)
+    done = done_steps(shown)
     return redirect_to(address_of(next((name for name in STEPS if name not in done), "activate")))
 
 
@@ -128,7 +132,8 @@ def step_view(step: str) -> Callable[[View], View]:
                 guide = read()
                 done = done_steps(guide)
                 before = list(STEPS)[: list(STEPS).index(step)]
-                if (guide.is_completed and step != "activate") or not done.issuperset(before):
+                is_over = guide.renews or (guide.is_completed and step != "activate")
+                if is_over or not done.issuperset(before):
                     return go_on(guide)
                 return view(guide)
             except errors.SetupSessionOver:

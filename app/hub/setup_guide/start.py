@@ -40,6 +40,7 @@ class SetupLinkPage(Page):
     organization: str = ""
     day: str = ""
     token: str = ""
+    renews: bool = False
 
     @property
     def action(self) -> str:
@@ -50,7 +51,8 @@ class SetupLinkPage(Page):
         fresh = cls(ButtonForm(), "active", "Globex Gardens", short_day("2026-11-30T10:00:00+00:00"), "sample")
         states = ("used_up", "expired", "revoked", "completed", "unknown")
         closed = {state: replace(fresh, state=state) for state in states}
-        return {"fresh": fresh, **closed, "without a session": replace(fresh, state=OVER)}
+        renews = replace(fresh, renews=True)
+        return {"fresh": fresh, **closed, "without a session": replace(fresh, state=OVER), "renewal": renews}
 
 
 def show() -> Response:
@@ -86,4 +88,4 @@ def _token() -> str:
 
 def _page(form: ButtonForm) -> SetupLinkPage:
     found: SetupLinkState = api()(setup_operations.look_up, setup_operations.SetupToken(token=_token()))
-    return SetupLinkPage(form, found.state, found.organization, short_day(found.ends_at), _token())
+    return SetupLinkPage(form, found.state, found.organization, short_day(found.ends_at), _token(), found.renews)

@@ -166,7 +166,7 @@ class ThemeEditorPage(Page):
             "saved": replace(plain, page_notice=_SAVED),
             "changed meanwhile": replace(plain, page_notice=_CHANGED),
             "search": _stored_page(view, "sample", "en", "members", "LoginPage"),
-            "search in another language": _stored_page(view, "sample", "ar", "6", "ProfilePage"),
+            "search in another language": _stored_page(view, "sample", "ar", "12", "ProfilePage"),
             "emails": _stored_page(view, "sample", "en", "", "LoginPage", "mails", "10"),
             "nothing found": _stored_page(view, "sample", "en", "xyzzy", "LoginPage"),
             "wrong": wrong,

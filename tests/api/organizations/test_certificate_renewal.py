@@ -120,7 +120,7 @@ def test_one_link_tries_a_limited_number(renewal: RenewalLink) -> None:
 
 
 @pytest.mark.both_databases
-def test_certificates_added_at_once_are_all_kept(renewal: RenewalLink) -> None:
+def test_certificates_added_at_once_are_all_trusted(renewal: RenewalLink) -> None:
     session = renewal.session()
     fresh = [fresh_certificate(f"many {number}") for number in range(4)]
     at_once([partial(renewal.add, session, pem) for pem in fresh])

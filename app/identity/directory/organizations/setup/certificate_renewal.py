@@ -10,7 +10,6 @@ from app.identity.directory.organizations.connections import (
     organization_connection_store,
     organization_connections,
     provider_certificates,
-    provider_metadata,
 )
 from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
 from app.identity.directory.organizations.connections.provider_certificates import ProviderCertificate
@@ -51,12 +50,12 @@ def add(context: Context, link: SetupLinkRecord, pasted: str) -> None:
     organizations.lock_active(context, link.org_id, is_alone=True)
     record = connection_of(context, link)
     present = provider_certificates.of_content(record.content, context.now)
-    kept = [one for one in present if one.expires_at > context.now]
+    remaining = [one for one in present if one.expires_at > context.now]
     try:
-        fresh = _usable(context, record, kept, pasted.strip())
+        fresh = _usable(context, record, remaining, pasted.strip())
     except _Refused as refusal:
         raise errors.SetupEntryRefused(problems=[(FIELD, refusal.reason)]) from None
-    others = [one for one in kept if one.pem not in fresh]
+    others = [one for one in remaining if one.pem not in fresh]
     after = provider_certificates.stored_as([*others, *provider_certificates.without_end(fresh)])
     if not organization_connection_store.change_content(context, record, {**record.content, **after}):
         raise errors.TooManyRequests  # the schedule read the provider's metadata meanwhile
@@ -70,7 +69,7 @@ def add(context: Context, link: SetupLinkRecord, pasted: str) -> None:
 
 
 def _usable(
-    context: Context, record: OrganizationConnectionRecord, kept: list[ProviderCertificate], pasted: str
+    context: Context, record: OrganizationConnectionRecord, remaining: list[ProviderCertificate], pasted: str
 ) -> list[str]:
     """Return the certificates that are new and can be used. Raises _Refused.
 
@@ -88,16 +87,18 @@ def _usable(
     valid = [pem for pem in strong if context.now < saml_certificates.validity(pem)[1]]
     if not valid:
         raise _Refused("expired")
-    trusted = {one.pem for one in kept if one.trusted_until is None}
+    trusted = {one.pem for one in remaining if one.trusted_until is None}
     fresh = [pem for pem in dict.fromkeys(valid) if pem not in trusted]
     if not fresh:
         raise _Refused("known")
-    if len(fresh) + len(kept) > provider_certificates.MAX_CERTIFICATES:
+    if len(fresh) + len(remaining) > provider_certificates.MAX_CERTIFICATES:
         raise _Refused("many")
     return fresh
 
 
 def _of_metadata(context: Context, record: OrganizationConnectionRecord, document: str) -> tuple[str, ...]:
+    from app.identity.directory.organizations.connections import provider_metadata  # noqa: PLC0415 - few tenants have any
+
     try:
         read = provider_metadata.read(document.encode(), context.now)
     except provider_metadata.MetadataUnusable:
