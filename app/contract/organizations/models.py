@@ -182,7 +182,6 @@ class Connection(Wire):
     idp_certificates: Annotated[list[TrustedCertificate] | None, _SAML, Field(alias="IDPCertificates")] = None
     idp_sign_in_url: Annotated[str | None, _SAML, Field(alias="IDPSignInUrl")] = None
     idp_sign_out_url: Annotated[str | None, _SAML, Field(alias="IDPSignOutUrl")] = None
-    contacts: Annotated[list[str] | None, _SAML] = None
     entity_id: Annotated[str | None, _SAML] = None
     metadata_url: Annotated[str | None, _SAML] = None
     acs_endpoint: Annotated[str | None, _SAML, Field(alias="ACSEndpoint")] = None

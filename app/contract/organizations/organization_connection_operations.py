@@ -11,7 +11,6 @@ from app.contract import errors
 from app.contract.auth import ORGANIZATION_MANAGEMENT, Host
 from app.contract.catalogue import operation
 from app.contract.error_profiles import OAUTH, ORGANIZATIONS
-from app.contract.messages.models import SenderAddress
 from app.contract.organizations.models import (
     Attributes,
     AttributesUpdate,
@@ -53,7 +52,6 @@ class ConnectionFields(Wire):
     idp_certificate: Annotated[str | None, Field(alias="IDPCertificate", max_length=20_000)] = None
     idp_sign_in_url: Annotated[ProviderUrl | None, Field(alias="IDPSignInUrl")] = None
     idp_sign_out_url: Annotated[ProviderUrl | None, Field(alias="IDPSignOutUrl")] = None
-    contacts: Annotated[list[SenderAddress] | None, Field(max_length=10)] = None
     issuer: ProviderUrl | None = None
     authorization_url: ProviderUrl | None = None
     token_url: ProviderUrl | None = None

@@ -163,7 +163,7 @@ class RequestLimits(ConfigurationModel):
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
 
 
-ContactSubject = Literal["webhooks", "theme", "certificates"]
+ContactSubject = Literal["webhooks", "theme"]
 ContactAddresses = Annotated[tuple[SenderAddress, ...], Different]
 
 
@@ -180,12 +180,6 @@ class Contacts(ConfigurationModel):
         default=(),
         max_length=10,
         description="Who hears that a theme fails on a page, so that people see the built-in one.",
-    )
-
-    certificates: ContactAddresses = Field(
-        default=(),
-        max_length=10,
-        description="Who hears 60, 30 and 7 days before the last certificate of a SAML identity provider expires.",
     )
 
     def of(self, subject: ContactSubject) -> tuple[str, ...]:

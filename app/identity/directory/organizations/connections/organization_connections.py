@@ -27,7 +27,6 @@ from app.kit.resources.resource import MASKED
 
 _SAML: Final = (
     "idp_entity_id", "idp_metadata_url", "is_idp_initiated", "idp_certificate", "idp_sign_in_url", "idp_sign_out_url",
-    "contacts",
 )  # fmt: skip
 _OF_METADATA: Final = frozenset({
     "idp_sign_in_url", "idp_sign_in_binding", "idp_sign_out_url", "idp_sign_out_binding", "idp_sign_out_response_url",
