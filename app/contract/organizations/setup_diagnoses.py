@@ -22,7 +22,7 @@ SETUP_DIAGNOSES: Final[Mapping[str, Diagnosis]] = MappingProxyType({
     ),
     _C.EMAIL: Diagnosis(
         gettext("Your provider sent no email address, or calls it unverified."),
-        gettext("Choose the right value for “Email” below. If it isn’t there, set your provider to send it, then test again."),
+        gettext("Choose the right value for “Email” below. If it isn’t there, set your provider to send the email, then test again."),
     ),
     _C.MAPPING: Diagnosis(
         gettext("The account ID is missing, or changes with every sign-in."),
@@ -30,7 +30,7 @@ SETUP_DIAGNOSES: Final[Mapping[str, Diagnosis]] = MappingProxyType({
     ),
     "saml_conditions": Diagnosis(
         gettext("The answer is for another service, request or time, or your provider didn’t sign you in."),
-        gettext("Copy the entity ID and the ACS address from step 3 to your provider again, character by character. If the time is "
+        gettext("Copy the entity ID and the ACS URL from step 3 to your provider again, character by character. If the time is "
             "wrong, correct your provider’s clock: we accept a difference of up to 60 seconds."),
     ),
     "saml_key": Diagnosis(

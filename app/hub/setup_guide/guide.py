@@ -288,7 +288,7 @@ SAML_REFUSED: Final = SetupTrial(
     is_accepted=False,
     at="2026-11-30T10:00:00.000Z",
     problem="The answer is for another service, request or time, or your provider didn’t sign you in.",
-    advice="Copy the entity ID and the ACS address from step 3 to your provider again, character by character. If the time is wrong, "
+    advice="Copy the entity ID and the ACS URL from step 3 to your provider again, character by character. If the time is wrong, "
     "correct your provider’s clock: we accept a difference of up to 60 seconds.",
     expected=_ENTITY,
     received="https://acme.example.com/",

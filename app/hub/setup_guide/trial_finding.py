@@ -23,7 +23,7 @@ class Mismatch:
 _ADVICE = _l("Fix this at your provider, then test again.")
 _RECEIVED = _l("Your provider sent")
 _ENTITY = Mismatch(_l("Your provider sent a different entity ID."), _ADVICE, _l("Our entity ID"), _RECEIVED)
-_ACS = Mismatch(_l("Your provider sent a different ACS address."), _ADVICE, _l("Our ACS address"), _RECEIVED)
+_ACS = Mismatch(_l("Your provider sent a different ACS URL."), _ADVICE, _l("Our ACS URL"), _RECEIVED)
 
 
 def mismatch_of(guide: SetupGuide) -> Mismatch | None:
