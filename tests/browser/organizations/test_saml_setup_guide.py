@@ -117,7 +117,7 @@ def test_refused_saml_test_can_be_mended(setup: SetupByLink, idp: Pysaml2Provide
     expect(page.get_by_text("The test didn’t work")).to_be_visible()
     page.get_by_label("Account ID").select_option("uid")
     press(page, "Save and continue")
-    expect(page.get_by_text("You changed how people are identified.")).to_be_visible()
+    expect(page.get_by_text("You changed how people are identified")).to_be_visible()
     idp.person = {"uid": "mina-1", "givenName": "Mina"}
     press(page, "Test again")
     expect(page.get_by_text("no address")).to_be_visible()
