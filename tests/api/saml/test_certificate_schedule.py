@@ -115,6 +115,7 @@ def test_organization_that_is_turned_off_hinders_no_other(business: Business) ->
     assert expiring(business) == [(HOLDERS[0], True), (HOLDERS[1], True), (HOLDERS[2], False)]
 
 
+@pytest.mark.database_alone
 def test_schedule_visits_every_tenant(business: Business, new_tenant_server: NewTenantServer) -> None:
     services = business.tenant.services
     other = new_tenant_server()

@@ -28,7 +28,8 @@ NEVER = re.findall(
     r"\w+",
     """
 AccountChangedPage AccountDeletedPage AddDomainPage AddEmailPage AddFactorPage AddIdentityPage AddPasskeyPage
-ApplicationsPage ApproveSignInPage BackupCodesPage CaptchaLinkRefusedPage CaptchaMailedPage ChangeAddressPage
+ApplicationsPage ApproveSignInPage BackupCodesPage CaptchaLinkRefusedPage CaptchaMailedPage
+CertificateRenewalPage ChangeAddressPage
 ChangeEmailPage ChangePasswordPage ChangePhonePage CheckMailPage ChooseAccountPage ChooseFactorPage
 ConfirmDeletionPage ConfirmProviderPage ConsentFormsPage ConsentPage ConsentsPage CookiesBlockedPage CreateLinkPage
 CreateOrganizationAtSignInPage CreateOrganizationPage DeleteAccountPage DeleteOrganizationPage
