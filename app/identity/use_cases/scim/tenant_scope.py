@@ -44,14 +44,15 @@ class TenantScope:
     def address_among(self, candidates: Sequence[str]) -> str | None:
         return next(iter(candidates), None)
 
-    def owns(self, account: Account) -> bool:
-        return bool(account.uid)
+    def owns(self, account: Account) -> bool:  # noqa: ARG002 - the signature of every scope
+        return True
 
     def owns_primary_address(self, account: Account) -> bool:
         return self.owns(account)
 
-    def may_link(self, account: Account) -> bool:
-        return not account.uid
+    def may_link(self, account: Account) -> bool:  # noqa: ARG002 - as above
+        """Return False: every account of the tenant is listed already."""
+        return False
 
     def is_active(self, person: ListedUser) -> bool:
         return person.account.is_active
