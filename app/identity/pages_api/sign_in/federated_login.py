@@ -279,6 +279,9 @@ def sign_in_or_register(
         needs_confirmation=needs_confirmation,
     )
     if use is EmailUse.CONFIRM:
+        holder = linked_identities.find_account(context, identity.provider, identity.subject)
+        if holder is not None:  # since another tab's sign-in, which created the account with this address meanwhile
+            return _sign_in_linked(context, interaction, holder, identity.signed)
         return account_confirmation.begin(context, interaction, identity.signed)
     if use is EmailUse.SIGN_IN:
         find_or_create = federated_account.create_or_claim if needs_confirmation else federated_account.by_email
