@@ -65,7 +65,9 @@ def there(request: pytest.FixtureRequest, services: IdentityServices, tmp_path: 
 
 
 def archived(services: IdentityServices, tenant_id: str, key: ArchiveKey = KEY) -> bytes:
-    record = tenant_writes.own(UnitOfWork(services.database, tenant_id))
+    work = UnitOfWork(services.database, tenant_id)
+    record = tenant_writes.own(work)
+    work.rollback()
     assert record is not None
     file = io.BytesIO()
     archiving.write(services, record, file, key)
